@@ -16,6 +16,8 @@
 ///
 /// An element may read the model's held signals u: parameters (as_builder_add_parameter()) that events may set.
 ///
+/// An element may have states x, numbers with x' = state_rate(t, q, v, x) that its force depends on: part of the problem's x.
+///
 /// A force may depend on the multipliers of a joint, `read`: friction does. The problem of a model that has such
 /// an element is AS_FORCE_GENERAL.
 #ifndef ALPHASTEP_ELEMENT_H
@@ -35,7 +37,8 @@ enum {
   AS_ELEMENT_BODIES = 9, ///< the most bodies of an element: eight and the ground
   AS_ELEMENT_ROWS = 6,   ///< the most constraint rows of an element, and the most velocity rows
   AS_ELEMENT_COLUMNS = 6 * AS_ELEMENT_BODIES,
-  AS_ELEMENT_WHY = 320, ///< characters of as_element_input.why
+  AS_ELEMENT_STATES = 4, ///< the most states of an element
+  AS_ELEMENT_WHY = 320,  ///< characters of as_element_input.why
 };
 
 /// A body as elements see it. The ground is at the origin, at rest.
@@ -61,6 +64,7 @@ typedef struct as_element_input {
   /// NULL, or room for AS_ELEMENT_WHY characters: an element that cannot be evaluated may write why, in one sentence
   /// without its end.
   char *why;
+  const double *state; ///< its own states; NULL: it has none, or they are not known
 } as_element_input;
 
 /// Where it writes: NULL is not wanted. Everything is zero on entry. Matrices are stored by rows, with
@@ -79,6 +83,11 @@ typedef struct as_element_output {
   double *k_q;          ///< n_velocity_rows rows: D_q of k at fixed v
   double *k_v;          ///< n_velocity_rows rows
   double *k_rate;       ///< d/dt k at v' = 0
+  double *state_rate;   ///< n_states: x' of its own states
+  double *state_q;      ///< n_states rows: D_q of that
+  double *state_v;      ///< n_states rows: D_v of that
+  double *state_x;      ///< n_states rows, a column for each of them: D_x of that
+  double *f_x;          ///< 6 n_bodies rows, a column for each of its states: D_x of force
 } as_element_output;
 
 /// Energy that flows through an element, all per second [W].

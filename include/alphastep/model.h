@@ -491,6 +491,7 @@ typedef struct as_element_def {
   int n_bodies;
   int n_rows;          ///< of constraints g(t, q)
   int n_velocity_rows; ///< of constraints k(t, q, v)
+  int n_states;        ///< of its own, 0 at the start
   const void *data;    ///< data_size bytes, copied
   size_t data_size;
   bool rheonomic; ///< g or k depends on t

@@ -453,6 +453,10 @@ static as_status check_element(const as_builder *b, const as_element_def *def, c
                     "%d).",
                     name, def->n_bodies - grounded, AS_ELEMENT_BODIES - 1, def->n_rows,
                     AS_ELEMENT_ROWS);
+  if (def->n_states < 0 || def->n_states > AS_ELEMENT_STATES)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
+                    "The element \"%s\" has %d states: 0 to %d are possible.", name, def->n_states,
+                    AS_ELEMENT_STATES);
   if (def->n_velocity_rows < 0 || def->n_velocity_rows > AS_ELEMENT_ROWS)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
                     "The element \"%s\" has %d velocity rows (0 to %d).", name,
@@ -503,6 +507,7 @@ as_status as_builder_add_element(as_builder *b, const as_element_def *def, as_el
                    .n_bodies = def->n_bodies,
                    .n_rows = def->n_rows,
                    .n_velocity_rows = def->n_velocity_rows,
+                   .n_states = def->n_states,
                    .rheonomic = def->rheonomic,
                    .inertia = def->inertia};
   as_status status = check_element(b, def, name, error);
@@ -514,6 +519,7 @@ as_status as_builder_add_element(as_builder *b, const as_element_def *def, as_el
   flags.n_bodies = def->n_bodies;
   flags.n_rows = def->n_rows;
   flags.n_velocity_rows = def->n_velocity_rows;
+  flags.n_states = def->n_states;
   flags.n_read = e.n_read;
   flags.force = !def->forceless;
   flags.theirs = true;

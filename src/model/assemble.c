@@ -73,7 +73,7 @@ static void add_columns(const double *from, int stride, double *x, double *y, do
 
 /// Where results go; NULL: not wanted.
 typedef struct target {
-  double *force, *g, *rate, *acceleration, *k, *k_rate;
+  double *force, *g, *rate, *acceleration, *k, *k_rate, *state_rate;
   as_matrix *blocks;
   as_block_set block_set;
 } target;
@@ -114,6 +114,11 @@ static void evaluate_untouched(const as_model *m, const as_point *at, const asi_
 
 // ---- elements ---------------------------------------------------------------------------------------
 
+/// Blocks that states of elements are in.
+static const as_block_set state_blocks = AS_BLOCK_BIT(AS_BLOCK_F_X) | AS_BLOCK_BIT(AS_BLOCK_PHI_Q) |
+                                         AS_BLOCK_BIT(AS_BLOCK_PHI_V) |
+                                         AS_BLOCK_BIT(AS_BLOCK_PHI_X);
+
 static unsigned wants(const as_model *m, const target *to) {
   unsigned wanted = 0;
   if (to->force) wanted |= ASI_WANT_FORCE;
@@ -131,6 +136,8 @@ static unsigned wants(const as_model *m, const target *to) {
   if (to->block_set & AS_BLOCK_BIT(AS_BLOCK_K_V)) wanted |= ASI_WANT_K_V;
   if (to->block_set & AS_BLOCK_BIT(AS_BLOCK_F_LAMBDA)) wanted |= ASI_WANT_F_LAMBDA | ASI_WANT_G_Q;
   if (to->block_set & AS_BLOCK_BIT(AS_BLOCK_F_PSI)) wanted |= ASI_WANT_K_V;
+  if (to->state_rate) wanted |= ASI_WANT_STATE_RATE;
+  if (to->block_set & state_blocks) wanted |= ASI_WANT_STATE_TANGENTS;
   return wanted;
 }
 
@@ -369,13 +376,30 @@ typedef struct walk {
   asi_local local; ///< once there is a plan
 } walk;
 
+/// An element that has states.
+static int evaluate_with_states(walk *w, const asi_placed *e) {
+  const as_model *m = w->m;
+  const asi_stateful_place *s = &m->blocks->stateful[e->stateful];
+  as_element_output out = w->plan.out;
+  asi_state_local local;
+  asi_stateful_begin(s, w->plan.wanted, &local, &out);
+  w->in.state = asi_element_states(m, e, w->at->x);
+  const int code = e->e.type->evaluate(&w->in, &out, e->data);
+  w->in.state = NULL;
+  if (code == AS_DONE)
+    asi_stateful_scatter(m, s, &w->in, w->at, w->plan.wanted, &local, w->to->state_rate,
+                         w->to->block_set, w->to->blocks);
+  return code;
+}
+
 /// An element that is no ball joint; its bodies are known.
 static int evaluate_element(walk *w, const asi_placed *e) {
   const as_model *m = w->m;
   const asi_scatter_map *shape = &m->shape[e->shape];
   const plan *p = &w->plan;
   asi_element_point(w->at, e, &w->in);
-  const int code = e->e.type->evaluate(&w->in, &p->out, e->data);
+  const int code = shape->n_states > 0 ? evaluate_with_states(w, e)
+                                       : e->e.type->evaluate(&w->in, &p->out, e->data);
   if (code) return code;
   if (shape->view)
     asi_view_transform(m, shape, e, &w->in, w->at->q, w->at->v, p->wanted, &w->local);
@@ -410,6 +434,7 @@ static void begin_walk(walk *w, const as_model *m, const as_point *at, const tar
   w->in.x = at->x;
   w->in.y = at->y;
   w->in.why = NULL;
+  w->in.state = NULL;
   forget(&w->bodies);
 }
 
@@ -459,6 +484,7 @@ static int evaluate_wanted(const as_point *at, const as_evaluation *out, void *u
                      .g = out->constraint,
                      .rate = out->constraint_rate,
                      .k = out->nonholonomic,
+                     .state_rate = out->state_rate,
                      .blocks = out->blocks,
                      .block_set = out->block_set};
   return evaluate(user, at, &to);
@@ -557,7 +583,10 @@ static int force_change(const as_point *at, const double *u_before, double *out,
 }
 
 static int state_rate(const as_point *at, double *out, void *user) {
-  return asi_blocks_evaluate(user, at, &(as_evaluation){.state_rate = out});
+  const as_model *m = user;
+  const target to = {.state_rate = out};
+  const int code = m->blocks->n_stateful > 0 ? evaluate(m, at, &to) : AS_DONE;
+  return code ? code : asi_blocks_evaluate(m, at, &(as_evaluation){.state_rate = out});
 }
 
 static int output(const as_point *at, double *out, void *user) {

@@ -29,6 +29,16 @@ typedef struct asi_reader_place {
   size_t position; ///< where its list of positions begins: rows of two bodies, for each of them
 } asi_reader_place;
 
+/// An element that has states, which stand behind those of blocks.
+typedef struct asi_stateful_place {
+  int element;
+  int state; ///< its first one in x
+  size_t
+      position; ///< where its list of positions begins: by q and v (6 n_bodies each) and x of each state, then f_x
+  asi_scatter_map
+      shape; ///< of its element; its states as velocity rows, f_x as by multipliers that it reads
+} asi_stateful_place;
+
 /// A sampler of the problem: a signal or a linear system.
 typedef struct asi_sampler_place {
   const as_model *model;
@@ -60,6 +70,8 @@ struct asi_control {
   int n_readers;
   int *held_reader; ///< n_held_readers: elements whose forces read sampled signals
   int n_held_readers;
+  asi_stateful_place *stateful;
+  int n_stateful;
   asi_sampler_place *sampler;
   as_sampler_def *sampler_def;
   int n_samplers;
@@ -90,6 +102,24 @@ static inline int asi_reader_columns(const asi_scatter_map *shape) {
 /// Derivatives of the forces on its first two bodies by some of their slots, ASI_PAIR numbers each.
 int asi_reader_by_slots(const asi_placed *e, const as_element_input *in, const int *slot, int n,
                         double *out);
+
+/// Lists elements that have states, and numbers these (states.c).
+as_status asi_stateful_list(as_model *m, as_error *error);
+/// Takes over the shapes of these elements, once they are known.
+void asi_stateful_shape(as_model *m);
+/// What an element with states writes of them. Not to be copied.
+typedef struct asi_state_local {
+  double rate[AS_ELEMENT_STATES], x[AS_ELEMENT_STATES * AS_ELEMENT_STATES];
+  asi_local local; ///< k_q and k_v: by q and v; f_lambda: f_x
+} asi_state_local;
+/// Points an element's output there, as wanted.
+void asi_stateful_begin(const asi_stateful_place *s, unsigned wanted, asi_state_local *local,
+                        as_element_output *out);
+/// Takes it to the problem's x' (NULL: not wanted) and its blocks.
+void asi_stateful_scatter(const as_model *m, const asi_stateful_place *s,
+                          const as_element_input *in, const as_point *at, unsigned wanted,
+                          asi_state_local *local, double *rate, as_block_set set,
+                          as_matrix *blocks);
 
 /// How many held signals a builder's blocks will have; -1: too many.
 int asi_blocks_held(const as_builder *b);

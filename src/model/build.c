@@ -60,6 +60,8 @@ static as_status copy_parts(as_model *m, const as_builder *b, as_error *error) {
   m->frame = copy_array(b->frame, b->n_frames, sizeof *m->frame);
   m->joint = copy_array(b->joint, b->n_joints, sizeof *m->joint);
   m->force = copy_array(b->force, b->n_forces, sizeof *m->force);
+  m->n_roads = b->n_roads;
+  m->road = copy_array(b->road, b->n_roads, sizeof *m->road);
   m->n_beams = b->n_beams;
   m->n_stations = b->n_stations;
   m->beam = copy_array(b->beam, b->n_beams, sizeof *m->beam);
@@ -72,7 +74,7 @@ static as_status copy_parts(as_model *m, const as_builder *b, as_error *error) {
                     "The delays of sampled blocks are too many periods.");
   m->u0 = asi_calloc((size_t)b->n_parameters + (size_t)b->n_turns + (size_t)held, sizeof *m->u0);
   if (!m->body || !m->body_place || !m->frame || !m->joint || !m->force || !m->element || !m->u0 ||
-      !m->beam || !m->station || !m->flexible_part)
+      !m->beam || !m->station || !m->flexible_part || !m->road)
     return asi_fail_memory(error);
   if (b->n_parameters > 0) memcpy(m->u0, b->parameter, (size_t)b->n_parameters * sizeof *m->u0);
   const as_status status = copy_curves(m, b, error);
@@ -220,6 +222,7 @@ void as_model_destroy(as_model *m) {
   free(m->frame);
   free(m->joint);
   free(m->force);
+  free(m->road);
   free(m->beam);
   free(m->station);
   free(m->element);

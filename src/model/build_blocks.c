@@ -455,8 +455,14 @@ static void *copy_array(const void *from, int count, size_t size) {
   return to;
 }
 
+static bool has_states(const as_builder *b) {
+  for (int i = 0; i < b->n_elements; ++i)
+    if (b->element[i].n_states > 0) return true;
+  return false;
+}
+
 as_status asi_blocks_number(as_model *m, const as_builder *b, as_error *error) {
-  if (b->n_signals == 0) return AS_OK;
+  if (b->n_signals == 0 && !has_states(b)) return AS_OK;
   as_status status = check_declared(m, b, error);
   if (status) return status;
   asi_control *c = m->blocks = asi_calloc(1, sizeof *c);
@@ -469,6 +475,8 @@ as_status asi_blocks_number(as_model *m, const as_builder *b, as_error *error) {
   const bool copied = asi_linear_blocks_copy(b->linear, b->n_linear, &c->linear, &c->n_linear);
   if (c->signal == NULL || c->block == NULL || !copied) return asi_fail_memory(error);
   place_signals(c, m->n_parameters + m->n_turns);
+  status = asi_stateful_list(m, error);
+  if (status) return status;
   c->x0 = asi_calloc((size_t)c->n_x, sizeof(double));
   if (c->x0 == NULL) return asi_fail_memory(error);
   for (int i = 0; i < c->n_signals; ++i) {
@@ -498,6 +506,7 @@ void asi_blocks_free(asi_control *c) {
   free(c->fresh);
   free(c->reader);
   free(c->held_reader);
+  free(c->stateful);
   free(c->sampler);
   free(c->sampler_def);
   free(c->switch_);
@@ -596,6 +605,18 @@ static void visit_reader(walk *w, const asi_reader_place *reader, const int *slo
     }
 }
 
+static void visit_stateful(walk *w, const asi_stateful_place *s) {
+  const asi_placed *e = &w->m->element[s->element];
+  const int n = s->shape.n_states, columns = 6 * s->shape.n_bodies;
+  for (int i = 0; i < n; ++i) {
+    for (int k = 0; k < columns; ++k) visit(w, AS_BLOCK_PHI_Q, s->state + i, column_of(w->m, e, k));
+    for (int k = 0; k < columns; ++k) visit(w, AS_BLOCK_PHI_V, s->state + i, column_of(w->m, e, k));
+    for (int k = 0; k < n; ++k) visit(w, AS_BLOCK_PHI_X, s->state + i, s->state + k);
+  }
+  for (int k = 0; k < columns; ++k)
+    for (int i = 0; i < n; ++i) visit(w, AS_BLOCK_F_X, column_of(w->m, e, k), s->state + i);
+}
+
 static void visit_all(walk *w) {
   asi_control *c = w->m->blocks;
   for (int i = 0; i < c->n_rows; ++i) {
@@ -606,6 +627,10 @@ static void visit_all(walk *w) {
   for (int i = 0; i < c->n_linear; ++i) {
     c->linear_position[i] = w->n;
     if (!c->linear[i].sampled) visit_linear(w, &c->linear[i]);
+  }
+  for (int i = 0; i < c->n_stateful; ++i) {
+    c->stateful[i].position = w->n;
+    visit_stateful(w, &c->stateful[i]);
   }
   for (int i = 0; i < c->n_readers; ++i) {
     c->reader[i].position = w->n;
@@ -734,6 +759,7 @@ as_status asi_blocks_describe(as_model *m, as_problem_def *def, asi_pattern patt
     row->shape = m->shape[m->element[row->element].shape];
     row->shape.n_velocity_rows = 1;
   }
+  asi_stateful_shape(m);
   c->linear_position = asi_calloc((size_t)c->n_linear, sizeof *c->linear_position);
   if (c->linear_position == NULL) return asi_fail_memory(error);
   as_status status = find_readers(m, error);

@@ -212,6 +212,7 @@ static unsigned offers_of(const as_model *m, const asi_scatter_map *shape) {
   if (shape->force || (m->general && (rows || velocity_rows))) offers |= ASI_WANT_FORCE;
   if (rows) offers |= ASI_WANT_G | ASI_WANT_RATE | ASI_WANT_ACCELERATION;
   if (velocity_rows) offers |= ASI_WANT_K | ASI_WANT_K_RATE;
+  if (shape->n_states > 0) offers |= ASI_WANT_STATE_RATE | ASI_WANT_STATE_TANGENTS;
   for (int k = 0; k < m->n_blocks; ++k)
     if (shape->count[k] > 0) offers |= asi_block_want[k];
   return offers;
@@ -229,6 +230,7 @@ static as_status add_shape(as_model *m, const as_builder *b, const asi_scatter_m
   shape->n_rows = flags.n_rows;
   shape->n_velocity_rows = flags.n_velocity_rows;
   shape->n_read = flags.n_read;
+  shape->n_states = flags.n_states;
   shape->force = flags.force;
   shape->theirs = flags.theirs;
   for (int i = 0; i < shape->n_bodies; ++i) {

@@ -54,6 +54,7 @@ void as_builder_destroy(as_builder *b) {
   free(b->block);
   free(b->signal);
   free(b->switch_);
+  free(b->road);
   free(b->beam);
   free(b->station);
   asi_linear_blocks_free(b->linear, b->n_linear);
@@ -110,7 +111,8 @@ as_builder *asi_builder_copy(const as_builder *b) {
       {b->beam, b->n_beams, sizeof *b->beam, &c->room_beams},
       {b->station, b->n_stations, sizeof *b->station, &c->room_stations},
       {b->switch_, b->n_switches, sizeof *b->switch_, &c->room_switches},
-      {b->flexible_part, b->n_flexible_parts, sizeof *b->flexible_part, &c->room_flexible_parts}};
+      {b->flexible_part, b->n_flexible_parts, sizeof *b->flexible_part, &c->room_flexible_parts},
+      {b->road, b->n_roads, sizeof *b->road, &c->room_roads}};
   enum { ARRAYS = sizeof arrays / sizeof arrays[0] };
   void *copy[ARRAYS];
   for (int i = 0; i < ARRAYS; ++i) {
@@ -133,6 +135,7 @@ as_builder *asi_builder_copy(const as_builder *b) {
   c->station = copy[13];
   c->switch_ = copy[14];
   c->flexible_part = copy[15];
+  c->road = copy[16];
   c->data = asi_calloc(b->data_used, 1);
   c->data_room = b->data_used;
   if (c->data && b->data_used > 0) memcpy(c->data, b->data, b->data_used);
@@ -248,8 +251,8 @@ int asi_builder_turn(as_builder *b, int joint, int coordinate) {
 static bool same_flags(const asi_element_flags *a, const asi_element_flags *b) {
   return a->n_bodies == b->n_bodies && a->n_rows == b->n_rows &&
          a->n_velocity_rows == b->n_velocity_rows && a->n_read == b->n_read &&
-         a->force == b->force && memcmp(a->k_q, b->k_q, sizeof a->k_q) == 0 &&
-         memcmp(a->k_v, b->k_v, sizeof a->k_v) == 0 &&
+         a->n_states == b->n_states && a->force == b->force &&
+         memcmp(a->k_q, b->k_q, sizeof a->k_q) == 0 && memcmp(a->k_v, b->k_v, sizeof a->k_v) == 0 &&
          memcmp(a->f_lambda, b->f_lambda, sizeof a->f_lambda) == 0 &&
          memcmp(a->f_q, b->f_q, sizeof a->f_q) == 0 && memcmp(a->f_v, b->f_v, sizeof a->f_v) == 0 &&
          memcmp(a->g_q, b->g_q, sizeof a->g_q) == 0 &&

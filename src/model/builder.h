@@ -55,6 +55,7 @@ typedef struct asi_element {
   int n_bodies;
   int n_rows;
   int n_velocity_rows;
+  int n_states;
   int n_read;  ///< multipliers that its force depends on
   int reads;   ///< the joint that they belong to, if there are any
   int pattern; ///< number of its pattern
@@ -65,6 +66,7 @@ typedef struct asi_element {
 /// Which entries of an element's matrices can be nonzero, by rows of 6 n_bodies.
 typedef struct asi_element_flags {
   int n_bodies, n_rows, n_velocity_rows;
+  int n_states;
   int n_read;  ///< multipliers that it reads
   bool force;  ///< it writes a force
   bool theirs; ///< an element of the user's: it may write where it has no entries
@@ -228,6 +230,8 @@ struct as_builder {
   int n_linear, room_linear;
   asi_switch *switch_;
   int n_switches, room_switches;
+  int *road; ///< of each road its curve
+  int n_roads, room_roads;
   asi_beam_parts *beam;
   int n_beams, room_beams;
   asi_station *station;

@@ -72,12 +72,25 @@ static void describe_signal(const as_model *m, as_signal_kind kind, int place, c
   }
 }
 
+/// A state of an element.
+static void describe_state(const as_model *m, int place, char *text, size_t size) {
+  for (int i = 0; m->blocks && i < m->blocks->n_stateful; ++i) {
+    const asi_stateful_place *s = &m->blocks->stateful[i];
+    if (place < s->state || place >= s->state + s->shape.n_states) continue;
+    asi_entity_kind sort;
+    const char *name = asi_element_name(m, s->element, &sort);
+    snprintf(text, size, "%s \"%.40s\", state %d", asi_entity_kind_name(sort), name,
+             place - s->state + 1); // states count from 1 in messages
+  }
+}
+
 void asi_model_describe(as_quantity quantity, int index, char *text, size_t size, void *user) {
   const as_model *m = user;
   if (quantity == AS_QUANTITY_CODE)
     describe_blamed(m, (index < 0 ? -index : index) - ASI_BLAMED, text, size);
   if (quantity == AS_QUANTITY_LAMBDA || quantity == AS_QUANTITY_PSI)
     describe_row(m, quantity == AS_QUANTITY_PSI, index, text, size);
+  if (quantity == AS_QUANTITY_X) describe_state(m, index, text, size);
   if (quantity == AS_QUANTITY_X || quantity == AS_QUANTITY_Y)
     describe_signal(m, quantity == AS_QUANTITY_X ? AS_SIGNAL_STATE : AS_SIGNAL_OUTPUT, index, text,
                     size);
@@ -121,12 +134,14 @@ static int look(const as_model *m, const as_point *at, int number, char *why, gi
   const bool rows = e->e.n_rows > 0, velocity_rows = e->e.n_velocity_rows > 0;
   const bool reads = m->shape[e->shape].n_read > 0;
   asi_element_point(at, e, &in);
+  in.state = asi_element_states(m, e, at->x);
   for (int b = 0; b < e->e.n_bodies; ++b) {
     asi_model_motion(m, e->e.body[b], at->q, at->v, &body[b]);
     in.body[b] = &body[b];
   }
   // Forces and tangents of constraint forces need velocities, multipliers and held signals, which not every point has.
-  const bool signals = (at->u || m->n_parameters + m->n_turns == 0) && (at->y || !m->blocks);
+  const bool signals =
+      (at->u || m->n_parameters + m->n_turns == 0) && (at->y || !m->blocks || m->blocks->n_y == 0);
   const bool pulls =
       at->v && signals && (at->lambda || (!rows && !reads)) && (at->psi || !velocity_rows);
   memset(out, 0, sizeof *out);

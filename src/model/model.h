@@ -58,7 +58,7 @@ typedef struct asi_scatter_map {
   unsigned char freedom[AS_ELEMENT_BODIES]; ///< bit k: the body can be moved along column k
   unsigned offers;                          ///< what it has something to say to: ASI_WANT_...
   int n_bodies; ///< of the element, and behind them frames of nodes that are not among them
-  int n_rows, n_velocity_rows, n_read;
+  int n_rows, n_velocity_rows, n_read, n_states;
   int count[ASI_LOCAL_BLOCKS];
   size_t bytes[ASI_LOCAL_BLOCKS];          ///< of the element's matrix
   unsigned short *local[ASI_LOCAL_BLOCKS]; ///< count numbers: row * columns + column
@@ -82,6 +82,7 @@ typedef struct asi_placed {
   int row;                           ///< of lambda
   int velocity_row;                  ///< of psi
   int read_row;                      ///< of lambda: the first that it reads
+  int stateful;                      ///< of an element with states: which of those of m->blocks
   size_t position[ASI_LOCAL_BLOCKS]; ///< where its list of positions begins
 } asi_placed;
 
@@ -142,6 +143,8 @@ struct as_model {
   as_initial initial;
   const double *gap; ///< only while a machine is assembled: rows of g that are allowed to stay
   double gap_factor; ///< how much of them
+  int *road;         ///< n_roads: their curves
+  int n_roads;
   asi_beam_parts *beam;
   int n_beams;
   asi_station *station;
@@ -168,6 +171,8 @@ enum { ASI_BLAMED = AS_RETRY + 1 };
 /// Names of components and of what is to blame, see as_describe_fn; and why, see as_explain_fn.
 void asi_model_describe(as_quantity quantity, int index, char *text, size_t size, void *user);
 void asi_model_explain(const as_point *at, int code, char *text, size_t size, void *user);
+/// Where the states of an element stand in x; NULL: it has none, or `x` is NULL.
+const double *asi_element_states(const as_model *m, const asi_placed *e, const double *x);
 /// Where an element stands in a point.
 void asi_element_point(const as_point *at, const asi_placed *e, as_element_input *in);
 /// Says which joints hold the same directions: as_redundancy_fn.
@@ -205,6 +210,8 @@ enum {
   ASI_WANT_K_V = 1024,
   ASI_WANT_K_RATE = 2048,
   ASI_WANT_F_LAMBDA = 4096,
+  ASI_WANT_STATE_RATE = 8192,
+  ASI_WANT_STATE_TANGENTS = 16384 ///< state_q, state_v, state_x, f_x
 };
 
 /// What a local block needs.

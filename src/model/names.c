@@ -24,7 +24,8 @@ const char *asi_entity_kind_name(asi_entity_kind sort) {
                                               "beam",
                                               "station",
                                               "flexible body",
-                                              "part of a flexible body"};
+                                              "part of a flexible body",
+                                              "road"};
   return name[sort];
 }
 

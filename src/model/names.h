@@ -1,4 +1,4 @@
-/// Names of bodies, frames, joints, forces, superelements, parameters, events and blocks: stored once, found by hashing.
+/// Names of bodies, frames, joints, forces, superelements, parameters, events, blocks, roads and so on: stored once, found by hashing.
 #ifndef ALPHASTEP_MODEL_NAMES_H
 #define ALPHASTEP_MODEL_NAMES_H
 
@@ -21,6 +21,7 @@ typedef enum asi_entity_kind {
   ASI_SORT_STATION, ///< of a beam
   ASI_SORT_FLEXIBLE,
   ASI_SORT_FLEXIBLE_PART, ///< an elastic coordinate, or a point of the mesh that is shown
+  ASI_SORT_ROAD,
   ASI_SORTS
 } asi_entity_kind;
 

@@ -23,6 +23,7 @@ void asi_look_at(const as_model *m, const as_state *state, const asi_placed *p,
   in->y = state->y;
   in->read = state->lambda ? state->lambda + p->read_row : NULL;
   in->why = NULL;
+  in->state = asi_element_states(m, p, state->x);
   for (int b = 0; b < p->e.n_bodies; ++b) {
     asi_model_motion(m, p->e.body[b], state->q, state->v, &body[b]);
     in->body[b] = &body[b];
