@@ -24,6 +24,7 @@
 #include "alphastep/sparse.h"
 #include "alphastep/status.h"
 #include "alphastep/superelement.h"
+#include "alphastep/tyre.h"
 #include "alphastep/version.h"
 #include "alphastep/words.h"
 

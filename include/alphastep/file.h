@@ -183,6 +183,8 @@ typedef struct as_machine {
   int n_files;
   as_used_plugin *plugins;
   int n_plugins;
+  const char *const *warnings; ///< n_warnings sentences about what was read, as `tyre.tir:12: ...`
+  int n_warnings;
   as_machine_store *store; ///< the memory of all this
 } as_machine;
 

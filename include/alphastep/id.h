@@ -46,6 +46,10 @@ typedef struct as_flexible_id {
   int index;
 } as_flexible_id;
 
+typedef struct as_road_id {
+  int index;
+} as_road_id;
+
 /// An element of one's own is a joint if it has constraint rows, otherwise a force.
 typedef struct as_element_id {
   as_joint_id joint; ///< AS_NO_JOINT: it is a force
@@ -70,6 +74,7 @@ typedef struct as_element_id {
 #define AS_NO_SIGNAL AS_ID(as_signal_id, -2)
 #define AS_NO_SUPERELEMENT AS_ID(as_superelement_id, -2)
 #define AS_NO_BEAM AS_ID(as_beam_id, -2)
+#define AS_NO_ROAD AS_ID(as_road_id, -2)
 #define AS_NO_FLEXIBLE AS_ID(as_flexible_id, -2)
 
 static inline bool as_body_equal(as_body_id a, as_body_id b) { return a.index == b.index; }

@@ -12,5 +12,6 @@
 #include "alphastep/rule.h"
 #include "alphastep/study.h"
 #include "alphastep/survey.h"
+#include "alphastep/tyre_file.h"
 
 #endif

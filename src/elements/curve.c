@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "elements/gauss.h"
+#include "elements/road.h"
 #include "elements/surface.h"
 
 static as_status check(const as_curve *def, const char *what, as_error *error) {
@@ -151,6 +152,10 @@ as_status asi_curve_copy(asi_curve *c, const asi_curve *from, as_error *error) {
     c->surface = asi_surface_copy(from->surface);
     return c->surface ? AS_OK : asi_fail_memory(error);
   }
+  if (from->road) {
+    c->road = asi_road_copy(from->road);
+    return c->road ? AS_OK : asi_fail_memory(error);
+  }
   const as_status status = take(c, from->n, error);
   if (status == AS_OK && c->n > 0) memcpy(c->x, from->x, 4 * (size_t)c->n * sizeof(double));
   return status;
@@ -167,6 +172,7 @@ bool asi_curves_copy(const asi_curve *from, int n, asi_curve **out, int *n_out) 
 void asi_curve_free(asi_curve *c) {
   free(c->x);
   free(c->surface);
+  free(c->road);
   free(c->formula);
   *c = (asi_curve){0};
 }

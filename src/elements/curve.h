@@ -7,8 +7,9 @@
 #include "elements/formula.h"
 
 struct asi_surface;
+struct asi_road;
 
-/// A curve of our own: const once made. It may be a formula, or a function of two variables instead: whatever keeps
+/// A curve of our own: const once made. It may be a formula, a function of two variables or a road instead: whatever keeps
 /// curves keeps these too.
 typedef struct asi_curve {
   as_curve given;   ///< constant, slope, function, user; x and y are not to be used
@@ -19,6 +20,7 @@ typedef struct asi_curve {
   double *slope;    ///< n: derivative at each point
   double *integral; ///< n: integral from x[0] to each point
   struct asi_surface *surface; ///< NULL: a curve
+  struct asi_road *road;       ///< likewise
   asi_formula *formula;        ///< NULL: none; given.formula is not to be used
 } asi_curve;
 

@@ -157,6 +157,49 @@ int asi_formula_law(const asi_formula *f, const as_element_input *in, double val
   return AS_RETRY;
 }
 
+/// Along one direction of the plane.
+static int height_along(const asi_formula *f, const double *x, double by_x, double by_y,
+                        double out[3]) {
+  const asi_expression *e = asi_formula_expression(f);
+  const int *slot = asi_expression_slots(e);
+  double path[ASI_FORMULA_SLOTS][3];
+  asi_table_list list = {f->tables};
+  const asi_tables tables = {asi_table_look_up, &list, asi_table_look_up_two};
+  for (int k = 0; k < e->n_slots; ++k) {
+    path[k][0] = x[k];
+    path[k][1] = slot[k] == ASI_SLOT_VALUE ? by_x : slot[k] == ASI_SLOT_RATE ? by_y : 0.0;
+    path[k][2] = 0.0;
+  }
+  return code_of(asi_expression_along(e, (const double(*)[3])path, &tables, out));
+}
+
+int asi_formula_height(const asi_formula *f, const as_element_input *in, double x, double y,
+                       bool curved, double out[6]) {
+  const double own[ASI_OWN_SLOTS] = {x, y, 0.0};
+  double at[ASI_FORMULA_SLOTS], along_x[3], along_y[3] = {0}, both[3];
+  bool across = false;
+  const asi_expression *e = asi_formula_expression(f);
+  for (int k = 0; k < e->n_slots; ++k)
+    across = across || asi_expression_slots(e)[k] == ASI_SLOT_RATE;
+  gather(f, in, own, at);
+  int code = height_along(f, at, 1.0, 0.0, along_x);
+  if (code == AS_DONE && across) code = height_along(f, at, 0.0, 1.0, along_y);
+  if (code == AS_DONE && across && curved) code = height_along(f, at, 1.0, 1.0, both);
+  if (code) {
+    asi_table_list list = {f->tables};
+    const asi_tables tables = {asi_table_look_up, &list, asi_table_look_up_two};
+    if (in->why) blame(f, at, &tables, in->why, AS_ELEMENT_WHY);
+    return code;
+  }
+  out[0] = along_x[0];
+  out[1] = along_x[1];
+  out[2] = along_y[1];
+  out[3] = along_x[2];
+  out[4] = across && curved ? (both[2] - along_x[2] - along_y[2]) / 2.0 : 0.0;
+  out[5] = along_y[2];
+  return AS_DONE;
+}
+
 int asi_formula_signals(const asi_formula *f, const as_element_input *in, const double *measure,
                         double *value, double *by_slot) {
   const asi_expression *e = asi_formula_expression(f);

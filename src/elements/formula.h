@@ -60,6 +60,10 @@ int asi_formula_law(const asi_formula *f, const as_element_input *in, double val
 int asi_formula_law_by_slot(const asi_formula *f, const as_element_input *in, double value,
                             double rate, double rest, int slot, double *out);
 
+/// A height over x (ASI_SLOT_VALUE) and y (ASI_SLOT_RATE): z, z_x, z_y and, if `curved`, z_xx, z_xy, z_yy. AS_RETRY likewise.
+int asi_formula_height(const asi_formula *f, const as_element_input *in, double x, double y,
+                       bool curved, double out[6]);
+
 /// A formula of quantities of the machine, whose values are given in their order; and its derivatives by these, which may
 /// be NULL. AS_RETRY if one is no finite number; likewise.
 int asi_formula_machine(const asi_formula *f, const as_element_input *in, const double *measure,
