@@ -362,6 +362,7 @@ static cli_exit look(findings *f) {
   } else {
     f->survey = survey;
     f->channels = as_channels_count(channels);
+    for (int i = 0; i < machine->n_warnings; i++) warn(f, machine->warnings[i]);
     for (int i = 0; i < survey->n_warnings; i++) warn(f, survey->warning[i]);
     warn_unused(f, channels);
     if (f->request->json) {

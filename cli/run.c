@@ -34,9 +34,12 @@ static void complain_log(as_log_level level, const char *message, void *user) {
   if (j->warning[j->n_warnings] != NULL) j->n_warnings++;
 }
 
-/// What was assumed of joints.
-static void tell_remarks(job *j, const as_model *model) {
+/// What was passed over in files, and what was assumed of joints.
+static void tell_remarks(job *j, const as_machine *machine) {
+  const as_model *model = machine->model;
   char text[400];
+  for (int i = 0; i < machine->n_warnings; i++)
+    complain_log(AS_LOG_WARNING, machine->warnings[i], j);
   for (int i = 0; i < as_model_joints(model); i++)
     if (as_model_joint_remark(model, (as_joint_id){i}, text, sizeof text))
       complain_log(AS_LOG_WARNING, text, j);
@@ -143,7 +146,7 @@ static cli_exit prepare_run(job *j) {
     return status == AS_ERR_MEMORY ? CLI_SIMULATION : CLI_USAGE;
   }
   find_watched(j);
-  tell_remarks(j, machine->model);
+  tell_remarks(j, machine);
   return CLI_DONE;
 }
 

@@ -247,3 +247,21 @@ as_place asi_place(const asi_reader *r, const asi_value *at) {
   const spot s = spot_of_value(r, at);
   return (as_place){r->file[s.file].path, s.line, s.column};
 }
+
+// ---- warnings ---------------------------------------------------------------------------------------
+
+enum { MOST_WARNINGS = 20 };
+
+void asi_warn(asi_reader *r, const char *sentence) {
+  as_machine *m = r->machine;
+  for (int i = 0; i < m->n_warnings; ++i)
+    if (strcmp(m->warnings[i], sentence) == 0) return;
+  if (m->n_warnings == MOST_WARNINGS) return;
+  const char **all = asi_arena_take(r->arena, MOST_WARNINGS * sizeof *all);
+  char *text = asi_arena_text(r->arena, sentence, strlen(sentence));
+  if (all == NULL || text == NULL) return; // the arena has noted it
+  if (m->n_warnings > 0) memcpy(all, m->warnings, (size_t)m->n_warnings * sizeof *all);
+  all[m->n_warnings] = text;
+  m->warnings = all;
+  ++m->n_warnings;
+}

@@ -17,6 +17,8 @@ static bool changes_hands(const asi_reader *r) {
   return (turned_round(r, 0) + turned_round(r, 1) + turned_round(r, 2)) % 2 != 0;
 }
 
+bool asi_mirror_changes_hands(const asi_reader *r) { return changes_hands(r); }
+
 static void negate(double *x, bool really) {
   if (really && *x != 0.0) *x = -*x;
 }
@@ -58,6 +60,9 @@ bool asi_mirror_value(asi_reader *r, const asi_value *v, const asi_key *key, voi
   case ASI_MIRROR_QUATERNION: reflect(r, true, (double *)value + 1); break;
   case ASI_MIRROR_INERTIA: reflect_products(r, value); break;
   case ASI_MIRROR_NUMBER: negate(value, changes_hands(r)); break;
+  case ASI_MIRROR_SIDE:
+    if (changes_hands(r)) *(int *)value = 1 - *(int *)value;
+    break;
   case ASI_MIRROR_REFUSED:
     asi_complain(r, v, "what has \"%s\" cannot be mirrored: write both outside of the group",
                  key->name);

@@ -157,6 +157,8 @@ void asi_complain(asi_reader *r, const asi_value *at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void asi_complain_at(asi_reader *r, const asi_value *at, size_t byte, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+/// Notes a warning about the thing that is read, for as_machine.warnings.
+void asi_warn(asi_reader *r, const char *sentence);
 /// Something is wrong with a file as a whole.
 void asi_complain_file(asi_reader *r, int file, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -262,6 +264,8 @@ as_status asi_find_rest(asi_reader *r, as_error *error);
 
 /// Turns a value that has been read into that of the mirror image; false: there is none, which has been said.
 bool asi_mirror_value(asi_reader *r, const asi_value *v, const asi_key *key, void *value);
+/// Whether left becomes right where things are read now.
+bool asi_mirror_changes_hands(const asi_reader *r);
 /// The same of the given motion of a frame, along and about its own axes.
 void asi_mirror_frame(asi_reader *r, as_frame_def *def);
 /// A curve times -1, in the scratch arena; NULL stays NULL.

@@ -216,6 +216,7 @@ size_t as_file_reference(char *text, size_t room) {
   put_section(&s, "lines", &asi_beam_lines);
   put_section(&s, "sections", &asi_beam_section_kinds);
   put_section(&s, "frames", &asi_frames);
+  put_section(&s, "roads", &asi_roads);
   put_section(&s, "joints", &asi_joints);
   put_section(&s, "forces", &asi_forces);
   put_section(&s, "blocks", &asi_block_section);

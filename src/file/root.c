@@ -1,6 +1,6 @@
 /// The keys of a whole file and of a group that is repeated; and the way through them.
 ///
-/// Superelements come first, wherever they stand, then bodies, some of which are their nodes, flexible bodies, beams, frames, joints, joints
+/// Superelements come first, wherever they stand, then bodies, some of which are their nodes, flexible bodies, beams, frames, roads, joints, joints
 /// that refer to joints, forces, blocks, events, shapes of the ground: so that a thing may be named before it is described. Of blocks the names
 /// are found first, since forces and blocks use each other. Each of these passes goes through the included files, the file itself, and the
 /// groups, which are read anew for every value of their index: nothing is copied, so time and memory grow with
@@ -22,6 +22,7 @@ enum {
   FLEXIBLE,
   BEAMS,
   FRAMES,
+  ROADS,
   JOINTS,
   FORCES,
   BLOCKS,
@@ -88,6 +89,8 @@ static const asi_key root_keys[] = {
      .text = "slender parts that bend, twist and stretch"},
     {"frames", ASI_KEY_THINGS, AT(contents.things[FRAMES]), .section = &asi_frames,
      .text = "places on bodies that joints and forces refer to"},
+    {"roads", ASI_KEY_THINGS, AT(contents.things[ROADS]), .section = &asi_roads,
+     .text = "what tyres roll on"},
     {"joints", ASI_KEY_THINGS, AT(contents.things[JOINTS]), .section = &asi_joints,
      .text = "what holds bodies together, and what drives them"},
     {"forces", ASI_KEY_THINGS, AT(contents.things[FORCES]), .section = &asi_forces,
@@ -163,10 +166,10 @@ typedef struct pass {
 
 static const pass passes[] = {
     {BLOCKS, false}, {SUPERELEMENTS, false}, {BODIES, false}, {FLEXIBLE, false}, {BEAMS, false},
-    {FRAMES, false}, {JOINTS, false},        {JOINTS, true},  {FORCES, false},   {FORCES, true},
-    {BLOCKS, true},  {EVENTS, false},        {SHAPES, false}};
+    {FRAMES, false}, {ROADS, false},         {JOINTS, false}, {JOINTS, true},    {FORCES, false},
+    {FORCES, true},  {BLOCKS, true},         {EVENTS, false}, {SHAPES, false}};
 static const char *const section_keys[N_SECTIONS] = {
-    "superelements", "bodies", "flexible", "beams",  "frames",
+    "superelements", "bodies", "flexible", "beams",  "frames", "roads",
     "joints",        "forces", "blocks",   "events", "shapes"};
 
 static void read_contents(asi_reader *r, const contents *c, pass now);
@@ -287,8 +290,9 @@ static void read_shapes(asi_reader *r, const asi_value *list) {
 
 static void read_contents(asi_reader *r, const contents *c, pass now) {
   static const asi_section *const sections[N_SECTIONS] = {
-      &asi_superelements, &asi_bodies, &asi_flexible_things, &asi_beam_things,   &asi_frames,
-      &asi_joints,        &asi_forces, &asi_block_section,   &asi_event_section, &asi_shapes};
+      &asi_superelements, &asi_bodies,        &asi_flexible_things, &asi_beam_things,
+      &asi_frames,        &asi_roads,         &asi_joints,          &asi_forces,
+      &asi_block_section, &asi_event_section, &asi_shapes};
   const asi_path path = {section_keys[now.section], 0, r->path};
   r->path = &path;
   if (now.section == BLOCKS && !now.late)

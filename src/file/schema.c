@@ -346,8 +346,9 @@ static void put_definitions(writer *w) {
   static const asi_section *const sections[] = {
       &asi_bodies,          &asi_superelements, &asi_beam_things,
       &asi_flexible_things, &asi_beam_lines,    &asi_beam_section_kinds,
-      &asi_frames,          &asi_joints,        &asi_forces,
-      &asi_shapes,          &asi_block_section, &asi_event_section};
+      &asi_frames,          &asi_roads,         &asi_joints,
+      &asi_forces,          &asi_shapes,        &asi_block_section,
+      &asi_event_section};
   asi_put(&w->sink, ",\n  \"definitions\": {");
   for (int i = 0; i < ASI_COUNT(sections); ++i) {
     asi_put(&w->sink, "%s\n    \"any_%s\": {\n      ", i > 0 ? "," : "", sections[i]->what);

@@ -71,6 +71,7 @@ typedef enum asi_mirror {
   ASI_MIRROR_QUATERNION, ///< its vector, likewise
   ASI_MIRROR_INERTIA,    ///< products of inertia with the direction across the plane
   ASI_MIRROR_NUMBER,     ///< changes its sign
+  ASI_MIRROR_SIDE,       ///< a choice of left and right: the other one
   ASI_MIRROR_REFUSED,    ///< what has such a key has no mirror image
 } asi_mirror;
 
@@ -177,7 +178,7 @@ extern const asi_table asi_root_table, asi_group_table, asi_curve_table, asi_sur
 extern const char *const asi_interpolations[]; ///< by as_interpolation; NULL at the end
 extern const asi_section asi_superelements, asi_bodies, asi_frames, asi_joints, asi_forces,
     asi_shapes, asi_block_section, asi_event_section, asi_beam_section_kinds, asi_beam_lines,
-    asi_beam_things, asi_flexible_things;
+    asi_beam_things, asi_flexible_things, asi_roads;
 
 #define ASI_COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 

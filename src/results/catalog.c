@@ -5,6 +5,7 @@
 #include "elements/actuator.h"
 #include "elements/coupling.h"
 #include "elements/spring.h"
+#include "elements/tyre.h"
 #include "results/channels.h"
 
 int asi_source_size(asi_source_kind kind) {
@@ -21,6 +22,7 @@ int asi_source_size(asi_source_kind kind) {
       [ASI_SOURCE_FRAME_TURN] = 9, [ASI_SOURCE_MAGNITUDE] = 1,
       [ASI_SOURCE_SECTION] = 23,   [ASI_SOURCE_ELASTIC] = 2,
       [ASI_SOURCE_POINT] = 9,      [ASI_SOURCE_STRESS] = 7,
+      [ASI_SOURCE_TYRE] = 18,
   };
   return size[kind];
 }
@@ -159,6 +161,19 @@ static void add_joint(list *l, const as_model *m, int joint) {
 
 // ---- forces -----------------------------------------------------------------------------------------
 
+static void add_tyre(list *l) {
+  add(l, "slip", "-", ASI_SOURCE_TYRE, 0, "");
+  add(l, "slip_angle", "rad", ASI_SOURCE_TYRE, 1, "");
+  add(l, "camber", "rad", ASI_SOURCE_TYRE, 2, "");
+  add(l, "contact_force", "N", ASI_SOURCE_TYRE, 3, "xyz");
+  add(l, "contact_moment", "N m", ASI_SOURCE_TYRE, 6, "xyz");
+  add(l, "deflection", "m", ASI_SOURCE_TYRE, 9, "");
+  add(l, "contact_point", "m", ASI_SOURCE_TYRE, 10, "xyz");
+  add(l, "string", "m", ASI_SOURCE_TYRE, 13, "xy");
+  add(l, "rolling_radius", "m", ASI_SOURCE_TYRE, 15, "");
+  add(l, "contact_velocity", "m/s", ASI_SOURCE_TYRE, 16, "xy");
+}
+
 static void add_force(list *l, const asi_placed *p) {
   if (p->e.type == &asi_spring_type) {
     add(l, "length", "m", ASI_SOURCE_LAW, 0, "");
@@ -179,6 +194,7 @@ static void add_force(list *l, const asi_placed *p) {
     }
     add(l, "drive", turns ? "N m" : "N", ASI_SOURCE_LAW, 2, "");
   }
+  if (p->e.type == &asi_tyre_type) add_tyre(l);
   add(l, "force", "N", ASI_SOURCE_ACTION, 0, "xyz");
   add(l, "torque", "N m", ASI_SOURCE_ACTION, 3, "xyz");
   if (p->e.type->potential) add(l, "energy", "J", ASI_SOURCE_FLOW, 0, "");

@@ -54,6 +54,9 @@ typedef enum asi_source_kind {
   ASI_SOURCE_ELASTIC, ///< an elastic coordinate and its rate
   ASI_SOURCE_POINT,   ///< of a flexible body's mesh: position, velocity, deflection, 3 each
   ASI_SOURCE_STRESS,  ///< there: 6, and that of von Mises
+  /// Of a tyre: kappa, alpha, camber; force and moment in the W axes, 3 each; deflection, contact point 3, u, v, rolling radius,
+  /// velocity 2
+  ASI_SOURCE_TYRE,
   ASI_SOURCES
 } asi_source_kind;
 

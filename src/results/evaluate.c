@@ -5,6 +5,7 @@
 #include "alphastep/beam.h"
 #include "alphastep/flexible_body.h"
 #include "alphastep/quantities.h"
+#include "alphastep/tyre.h"
 #include "base/error.h"
 #include "elements/actuator.h"
 #include "elements/spring.h"
@@ -196,6 +197,26 @@ static as_status look_at_law(const as_model *m, const as_state *state, int eleme
   return code ? asi_fail_element(m, element, state, error) : AS_OK;
 }
 
+static as_status look_at_tyre(const as_model *m, const as_state *state, int force, double *out,
+                              as_error *error) {
+  as_tyre_contact c;
+  const as_status status = as_model_tyre(m, state, (as_force_id){force}, &c, error);
+  if (status) return status;
+  out[0] = c.kappa;
+  out[1] = c.alpha;
+  out[2] = c.camber;
+  asi_copy(c.force, out + 3);
+  asi_copy(c.moment, out + 6);
+  out[9] = c.deflection;
+  asi_copy(c.point, out + 10);
+  out[13] = c.u;
+  out[14] = c.v;
+  out[15] = c.rolling_radius;
+  out[16] = c.speed[0];
+  out[17] = c.speed[1];
+  return AS_OK;
+}
+
 static void look_at_flow(const as_model *m, const as_state *state, int element, double *out) {
   const asi_placed *p = &m->element[element];
   as_body_motion body[AS_ELEMENT_BODIES];
@@ -286,6 +307,7 @@ static as_status look_at(const as_channels *c, asi_source source, const as_view 
     break;
   case ASI_SOURCE_ACTION: return look_at_action(m, state, m->force[object], out, error);
   case ASI_SOURCE_LAW: return look_at_law(m, state, m->force[object], out, error);
+  case ASI_SOURCE_TYRE: return look_at_tyre(m, state, object, out, error);
   case ASI_SOURCE_FLOW: look_at_flow(m, state, m->force[object], out); break;
   case ASI_SOURCE_ENERGY: return look_at_energy(m, view, out, error);
   case ASI_SOURCE_MOMENTUM: look_at_momentum(m, state, out); break;

@@ -145,6 +145,7 @@ def check_elements(folder):
     index = read(ELEMENTS, "README.md")
     examples = 0
     shutil.copy(os.path.join(SOURCE, "examples", "machines", "con-rod-engine", "rod.h5"), folder)
+    shutil.copy(os.path.join(SOURCE, "tests", "files", "tyres", "car.tir"), folder)
     for page in sorted(glob.glob(os.path.join(ELEMENTS, "*.md"))):
         name = os.path.basename(page)[:-3]
         if name == "README":
