@@ -280,6 +280,7 @@ static int collect(const asi_report *r, double *x, double *y, double *band) {
 static as_status put_plot(const plain *p, const group *g, double *room, as_error *error) {
   const as_results_reader *reader = p->r->reader;
   const as_channel first = as_results_reader_channel(reader, g->first);
+  const char *title = first.name;
   char label[64];
   snprintf(label, sizeof label, "[%s]", first.unit);
   as_plot plot = {.kind = AS_PLOT_TRACES, .smooth = true, .bare = true, .n_panels = 1};
@@ -295,13 +296,14 @@ static as_status put_plot(const plain *p, const group *g, double *room, as_error
     if (status == AS_OK) status = asi_report_errors(p->r, g->first + k, &worst, error);
     if (status) return status;
     const char *name = as_results_reader_channel(reader, g->first + k).name;
+    if (i == 0) title = name;
     plot.label[i] = name[g->stem] ? name + g->stem + 1 : name;
     plot.panel[0].curve[i] = (as_plot_curve){
         .x = x, .y = y, .n = collect(p->r, x, y, band), .band = worst < 0 ? NULL : band};
   }
   fputs("<figure><figcaption>", p->out);
-  asi_html_text(p->out, first.name);
-  if (g->n > 1) fputs(" ...", p->out);
+  asi_html_text(p->out, title);
+  if (plot.n_curves > 1) fputs(" ...", p->out);
   fputs("</figcaption>", p->out);
   as_plot_write(p->out, &plot);
   fputs("</figure>\n", p->out);
