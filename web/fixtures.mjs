@@ -250,7 +250,7 @@ function car() {
   const strip = (offset, width, more) => ({body: -1, kind: "strip", position: [0, offset, 0], quaternion: unit, points: [[-20, 0, 0], [140, 0, 0]], width, ...more});
   return page({
     title: "Lane change of a car with a rather long name: an_unbroken_identifier_that_goes_on_and_on_and_on", t1: T, rows: 501,
-    summary: {model: "vehicles/passenger-car/double_lane_change/model-with-a-long-name.yaml"},
+    summary: {model: "vehicles/passenger_car_of_the_year.double_lane_change_and_back_again.model.yaml"},
     scene: {
       size: 4.2,
       bodies: [
@@ -274,7 +274,7 @@ function car() {
       "bodies.chassis.velocity.x [m/s]": v + 1e-13 * Math.sin(70 * t), "bodies.chassis.velocity.y [m/s]": rate(t), "bodies.chassis.velocity.z [m/s]": 1e-14 * Math.sin(80 * t),
       ...Object.fromEntries(wheels.map(([name], i) => [`joints.hub ${name}.angle [rad]`, (v / r) * t + (i === 3 ? 40 : 0)])), "joints.steer.angle [rad]": 1e-11 * Math.sin(t),
       "forces.damper front left.tension [N]": 2000 + 500 * Math.sin(3 * t), "forces.damper front right.tension [N]": 2000 - 500 * Math.sin(3 * t),
-      "blocks.idle [V]": 3, "drift.position [m]": 3e-13 * (1 + 0.3 * Math.sin(9 * t)), "solver.h [s]": 0.011 + 0.003 * Math.sin(t),
+      "blocks.idle [V]": 3, "blocks.hum [V]": 3 + 2e-9 * Math.sin(50 * t), "drift.position [m]": 3e-13 * (1 + 0.3 * Math.sin(9 * t)), "solver.h [s]": 0.011 + 0.003 * Math.sin(t),
     }),
   });
 }

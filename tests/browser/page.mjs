@@ -530,6 +530,8 @@ const tests = {
     const {time} = await state(page);
     const heading = Math.atan2(((1.75 * 2 * Math.PI) / 5) * Math.sin((2 * Math.PI * time) / 5), 20);
     assert.ok(heading > 0.09);
+    const {grid, cell} = await eye();
+    grid.slice(0, 2).forEach((x) => assert.ok(Math.abs(x / cell - Math.round(x / cell)) < 1e-6, `the grid lies at ${grid}`));
     const [c, s] = [Math.cos(heading), Math.sin(heading)];
     near(await offset(), [c * straight[0] - s * straight[1], s * straight[0] + c * straight[1], straight[2]], 2e-3, "turned with the car");
     await page.locator("#turn").evaluate((box) => box.click());
@@ -644,7 +646,7 @@ const tests = {
         });
         assert.deepEqual(broken, [], `${name} at ${width}`);
         const model = await page.locator("#facts").textContent();
-        if (name === "car") assert.match(model, /double_lane_change\/model-with-a-long-name\.yaml/);
+        if (name === "car") assert.match(model, /year\.double_lane_change_and_back_again\.model\.yaml/);
       }
   },
 

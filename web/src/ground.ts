@@ -6,6 +6,7 @@ import {between, cylinder, vector} from "./primitives";
 import type {Theme} from "./theme";
 
 const MOST = 200; // supports
+const SUPPORT = 2.2; // half the height of one, in sizes of a joint's symbol
 /** These hold something to a surface, not to a point of the ground. */
 const ANYWHERE = new Set(["rolling", "skate", "planar", "point-on-plane", "motion", "coupling", "other"]);
 
@@ -27,11 +28,11 @@ export class Ground {
     this.join();
     const turn = new Turn().setFromUnitVectors(new Vector3(0, 1, 0), up);
     const supports = new InstancedMesh(new CylinderGeometry(0.3, 1.5, 2.2, 4).rotateY(Math.PI / 4).translate(0, -1.1, 0), this.material, this.points.length);
-    const scale = new Vector3(1.3 * size, 1.3 * size, 1.3 * size);
+    const scale = new Vector3(1, 1, 1).multiplyScalar(SUPPORT * size);
     this.points.forEach((point, i) => supports.setMatrixAt(i, new Matrix4().compose(point, turn, scale)));
     const rods = new InstancedMesh(cylinder(), this.material, this.bars.length);
-    const low = up.clone().multiplyScalar(-2.6 * size); // bars go along the feet of the supports
-    this.bars.forEach(([a, b], i) => rods.setMatrixAt(i, between(a.clone().add(low), b.clone().add(low), 0.42 * size, new Matrix4())));
+    const low = up.clone().multiplyScalar(-2 * SUPPORT * size); // bars go along the feet of the supports
+    this.bars.forEach(([a, b], i) => rods.setMatrixAt(i, between(a.clone().add(low), b.clone().add(low), 0.3 * SUPPORT * size, new Matrix4())));
     for (const mesh of [supports, rods]) {
       mesh.frustumCulled = false;
       mesh.castShadow = mesh.receiveShadow = true;

@@ -79,7 +79,7 @@ export class Plot {
       left.push(this.picker.button);
       right.push(make("button", {type: "button", "aria-label": `Remove ${this.def.title}`, title: "Remove this plot", onclick: () => this.onRemove()}, "×"));
     }
-    return make("div", {className: "row head"}, ...left, make("span", {className: "gap"}), ...right);
+    return make("div", {className: "row head"}, ...left, make("span", {className: "row right"}, ...right));
   }
 
   /** Shows these channels against x (null: time). */
