@@ -15,6 +15,7 @@
 #include "alphastep/problem.h"
 #include "elements/bushing.h"
 #include "elements/spring.h"
+#include "elements/tyre.h"
 #include "elements/vector.h"
 #include "elements/why.h"
 
@@ -25,6 +26,7 @@ bool asi_gauge_is_rate(const asi_gauge *g) {
   case ASI_GAUGE_BODY_SPIN: return true;
   case ASI_GAUGE_SPRING:
   case ASI_GAUGE_TORSION: return g->part > 0;
+  case ASI_GAUGE_TYRE:
   case ASI_GAUGE_ACCELERATION:
   case ASI_GAUGE_SPIN_RATE:
   case ASI_GAUGE_BODY_SPIN_RATE:
@@ -184,6 +186,11 @@ int asi_gauge_read(const asi_gauge *g, const as_element_input *in, const void *d
   memset(out, 0, sizeof *out);
   if (g->kind == ASI_GAUGE_SPRING || g->kind == ASI_GAUGE_TORSION)
     return read_spring(g, &two, data, out);
+  if (g->kind == ASI_GAUGE_TYRE) {
+    double by_x[ASI_TYRE_STATES];
+    return asi_tyre_read((const asi_tyre *)(const void *)((const char *)data + g->spring), &two,
+                         (asi_tyre_part)g->part, &out->value, out->q, out->v, by_x);
+  }
   const int code = asi_ends_move(&g->ends, in->t, &ends);
   if (code) return code;
   if (g->kind == ASI_GAUGE_DISTANCE) return read_distance(g, &two, &ends, out);

@@ -15,6 +15,7 @@ typedef enum asi_gauge_kind {
   ASI_GAUGE_ROTATION,   ///< a component of the rotation vector of B against A
   ASI_GAUGE_SPRING,     ///< length, rate, tension of a spring
   ASI_GAUGE_TORSION,    ///< angle, rate, moment of a torsional spring
+  ASI_GAUGE_TYRE,       ///< of a tyre: an asi_tyre_part
   // Those below are for blocks alone, see probe.h.
   ASI_GAUGE_ACCELERATION, ///< a component of the acceleration of the origin of frame A, world axes
   ASI_GAUGE_SPIN_RATE,    ///< of the angular acceleration of frame A, world axes
@@ -35,9 +36,9 @@ typedef struct asi_gauge {
   int turn;          ///< of an angle: number of the held signal that remembers it; -1: none
   asi_coordinate of; ///< of a coordinate
   ptrdiff_t
-      spring; ///< of a spring or joint: where its data are, in bytes from those of the element
-  int joint;  ///< of a reaction or drive
-  int n_rows; ///< of a reaction: how many rows the joint has
+      spring; ///< of a spring, tyre or joint: where its data are, in bytes from those of the element
+  int joint;  ///< of a reaction or drive; of a tyre its element
+  int n_rows;                  ///< of a reaction: how many rows the joint has
   const as_element_type *type; ///< of a reaction: the joint's functions
   asi_ends ends;               ///< the frames
 } asi_gauge;

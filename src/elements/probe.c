@@ -261,6 +261,12 @@ static int read_reaction(const asi_gauge *g, const as_element_input *in, const v
 int asi_probe_read(const asi_gauge *g, const as_element_input *in, const asi_probe_input *more,
                    const void *data, const double *turns, asi_probe_reading *out) {
   memset(out, 0, sizeof *out);
+  if (g->kind == ASI_GAUGE_TYRE) {
+    as_element_input pair = *in;
+    for (int s = 0; s < 2; ++s) pair.body[s] = in->body[g->body[s]];
+    return asi_tyre_read((const asi_tyre *)(const void *)((const char *)data + g->spring), &pair,
+                         (asi_tyre_part)g->part, &out->at.value, out->at.q, out->at.v, out->x);
+  }
   if (g->kind < ASI_GAUGE_ACCELERATION) return asi_gauge_read(g, in, data, turns, &out->at);
   if (g->kind == ASI_GAUGE_DRIVE) {
     out->at.value = more->lambda[0];

@@ -544,3 +544,53 @@ int asi_tyre_look(const asi_tyre *t, const as_element_input *in, as_tyre_contact
   }
   return AS_DONE;
 }
+
+bool asi_tyre_part_reads_states(asi_tyre_part part) {
+  switch (part) {
+  case ASI_TYRE_CAMBER:
+  case ASI_TYRE_FZ:
+  case ASI_TYRE_DEFLECTION:
+  case ASI_TYRE_RADIUS:
+  case ASI_TYRE_VX:
+  case ASI_TYRE_VY: return false;
+  default: return true;
+  }
+}
+
+/// A part by the eight inputs.
+static asi_dual part_of(const slip *s, const double value[LINES], asi_tyre_part part) {
+  switch (part) {
+  case ASI_TYRE_KAPPA: return s->kappa;
+  case ASI_TYRE_ALPHA: return s->alpha;
+  case ASI_TYRE_CAMBER: return asi_dual_variable(value[GAMMA], GAMMA);
+  case ASI_TYRE_DEFLECTION: return asi_dual_variable(value[RHO], RHO);
+  case ASI_TYRE_RADIUS: return s->radius;
+  case ASI_TYRE_VX: return asi_dual_variable(value[VX], VX);
+  case ASI_TYRE_VY: return asi_dual_variable(value[VY], VY);
+  default: return s->force[part - ASI_TYRE_FX];
+  }
+}
+
+int asi_tyre_read(const asi_tyre *t, const as_element_input *in, asi_tyre_part part, double *value,
+                  double *by_q, double *by_v, double by_x[ASI_TYRE_STATES]) {
+  contact c;
+  slip s;
+  by_x[0] = by_x[1] = 0.0;
+  if (part == ASI_TYRE_U || part == ASI_TYRE_V) {
+    const bool there = in->state && !t->steady;
+    *value = there ? in->state[part - ASI_TYRE_U] : 0.0;
+    by_x[part - ASI_TYRE_U] = there ? 1.0 : 0.0;
+    return AS_DONE;
+  }
+  int code = find_contact(t, in, true, &c);
+  if (code == AS_DONE) code = find_slip(t, in, c.value, true, &s);
+  if (code) return code;
+  const asi_dual x = part_of(&s, c.value, part);
+  double row[COLUMNS] = {0};
+  for (int k = 0; k < LINES; ++k)
+    for (int j = 0; j < COLUMNS; ++j) row[j] += x.d[k] * c.by[k][j];
+  to_body(t, in->body[1], row, by_q + WHEEL, by_v + WHEEL);
+  *value = x.x;
+  for (int i = 0; i < ASI_TYRE_STATES && !t->steady; ++i) by_x[i] = x.d[U + i];
+  return AS_DONE;
+}

@@ -75,6 +75,8 @@ static int read_all(const as_model *m, const as_point *at, int element, char *wh
       if (code) return code;
       continue;
     }
+    if (g->kind == ASI_GAUGE_TYRE)
+      x->in.state = asi_element_states(m, &m->element[g->joint], at->x);
     if (asi_gauge_reads_reaction(g))
       more.lambda = at->lambda + m->element[m->joint[g->joint].element].row;
     const int code = asi_probe_read(g, &x->in, &more, x->data, turns, &x->reading[i]);
@@ -190,6 +192,15 @@ static void add_derivatives(const look *x, const asi_row_place *row, const doubl
     for (int j = 0; j < AS_ELEMENT_ROWS; ++j) by[j] = by_slot[k] * x->reading[i].lambda[j];
     add_list(out, block_of(kind, AS_BLOCK_PHI_LAMBDA), position + AS_ELEMENT_ROWS * i, by,
              AS_ELEMENT_ROWS);
+  }
+  if (row->reacts) position += (ptrdiff_t)AS_ELEMENT_ROWS * x->data->n_gauges;
+  for (int k = 0; k < e->n_slots && row->stateful; ++k) {
+    const int slot = asi_expression_slots(e)[k], i = slot - ASI_SLOT_MEASURE;
+    if (i < 0 || i >= ASI_GAUGES) continue;
+    double by[ASI_TYRE_STATES];
+    for (int j = 0; j < ASI_TYRE_STATES; ++j) by[j] = by_slot[k] * x->reading[i].x[j];
+    add_list(out, block_of(kind, AS_BLOCK_PHI_X), position + (ptrdiff_t)ASI_TYRE_STATES * i, by,
+             ASI_TYRE_STATES);
   }
 }
 

@@ -15,10 +15,11 @@ typedef struct asi_row_place {
   int row;            ///< of phi or chi
   bool rates, reacts; ///< it depends on velocities, on reactions
   bool accelerates;   ///< on accelerations
+  bool stateful;      ///< on states of elements
   asi_scatter_map
       shape; ///< of its element, with one velocity row: what it depends on is transformed as such a row is
   size_t
-      position; ///< where its list of positions begins: by q, v and v' (6 n_bodies each), by slots, by multipliers
+      position; ///< where its list of positions begins: by q, v and v' (6 n_bodies each), by slots, by multipliers, by states of elements
 } asi_row_place;
 
 /// Who depends on states and outputs: a force with formulas.

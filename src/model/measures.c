@@ -11,6 +11,7 @@
 #include "base/hint.h"
 #include "base/text.h"
 #include "elements/spring.h"
+#include "elements/tyre.h"
 #include "model/add_force.h"
 
 bool asi_is_channel(const char *name) { return strchr(name, '.') != NULL; }
@@ -304,6 +305,46 @@ static bool law_reads_blocks(const as_builder *b, const void *data, bool torsion
   return false;
 }
 
+/// What tyres have, as their channels are called, with as many components.
+static asi_meaning find_tyre(search *s, int element) {
+  static const struct {
+    const char *name;
+    asi_tyre_part first;
+    int n;
+  } parts[] = {{"slip", ASI_TYRE_KAPPA, 1},
+               {"slip_angle", ASI_TYRE_ALPHA, 1},
+               {"camber", ASI_TYRE_CAMBER, 1},
+               {"contact_force", ASI_TYRE_FX, 3},
+               {"contact_moment", ASI_TYRE_MX, 3},
+               {"deflection", ASI_TYRE_DEFLECTION, 1},
+               {"rolling_radius", ASI_TYRE_RADIUS, 1},
+               {"contact_velocity", ASI_TYRE_VX, 2},
+               {"string", ASI_TYRE_U, 2}};
+  enum { PARTS = sizeof parts / sizeof parts[0] };
+  const char *names[PARTS + 1] = {NULL};
+  const asi_element *e = &s->b->element[element];
+  asi_meaning meaning = ASI_MEANS_SLOT;
+  int i = 0;
+  for (int k = 0; k < PARTS; ++k) names[k] = parts[k].name;
+  while (i < PARTS && !is(s->part[2], names[i])) ++i;
+  if (i == PARTS) return no_quantity(s, names);
+  s->gauge.part = 0;
+  if (parts[i].n == 1 ? !has_no_component(s, &meaning) : !take_component(s, &meaning))
+    return meaning;
+  if (s->gauge.part >= parts[i].n)
+    return mistake(s, "%.60s is not there: it has the components .x and .y", s->name);
+  s->gauge.kind = ASI_GAUGE_TYRE;
+  s->gauge.part += (int)parts[i].first;
+  s->gauge.spring = (ptrdiff_t)e->data - (ptrdiff_t)s->all->data;
+  s->gauge.joint = element;
+  if (!s->all->of_block && e->n_states > 0 &&
+      asi_tyre_part_reads_states((asi_tyre_part)s->gauge.part))
+    return refuse(s, "it depends on the tyre's states; a block may, and a force on the block");
+  s->body[0] = e->body[0];
+  s->body[1] = e->body[1];
+  return ASI_MEANS_SLOT;
+}
+
 static asi_meaning find_force(search *s, int force) {
   static const char *const of_spring[] = {"length", "length_rate", "tension", NULL};
   static const char *const of_torsion[] = {"angle", "angle_rate", "moment", NULL};
@@ -311,10 +352,11 @@ static asi_meaning find_force(search *s, int force) {
   const asi_element *e = &s->b->element[s->b->force[force]];
   const bool spring = e->type == &asi_spring_type, torsion = e->type == &asi_torsion_type;
   const char *const *names = spring ? of_spring : torsion ? of_torsion : none;
+  if (e->type == &asi_tyre_type) return find_tyre(s, s->b->force[force]);
   asi_meaning meaning = ASI_MEANS_SLOT;
   int part = 0;
   if (!spring && !torsion)
-    return refuse(s, "only springs and torsional springs can be asked for their force");
+    return refuse(s, "only springs, torsional springs and tyres can be asked for their force");
   while (names[part] && !is(s->part[2], names[part])) ++part;
   if (names[part] == NULL) return no_quantity(s, names);
   if (!has_no_component(s, &meaning)) return meaning;
