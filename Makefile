@@ -6,6 +6,7 @@
 # and, on a machine that has the packages:
 #
 #   make            build/alphastep and the libraries
+#   make python     a wheel of the Python package, in build
 #   make test-all   the same without sharing out: every test with every case in all three; two hours
 #   make lint       clang-format, equation labels, shellcheck, cppcheck, and clang-tidy (ten minutes); lint-quick: without clang-tidy
 #   make fuzz       each fuzzer for FUZZ_SECONDS (60); needs clang
@@ -46,7 +47,7 @@ CPPCHECK ?= cppcheck
 
 # The steps of a target run in order; each step uses all processors.
 .NOTPARALLEL:
-.PHONY: all build run test test-all passes lint lint-quick fuzz random verify soak valgrind portable other-words abi mutate bench docs pictures format install clean
+.PHONY: all build python run test test-all passes lint lint-quick fuzz random verify soak valgrind portable other-words abi mutate bench docs pictures format install clean
 
 all: build
 
@@ -63,6 +64,11 @@ ctest = MAKEFLAGS= ctest --test-dir $(1) --parallel $(JOBS) --output-on-failure 
 
 build:
 	$(call cmake,$(BUILD),-DALPHASTEP_TESTS=OFF -DCMAKE_INSTALL_PREFIX=$(PREFIX))
+
+# `pip install ./python` does the same and installs it.
+python:
+	@tools/bootstrap python
+	@python3 python/build_backend.py $(BUILD)
 
 run:
 	@tools/bootstrap run
@@ -201,7 +207,7 @@ pictures: build
 
 # ---- sources ---------------------------------------------------------------------------------------
 
-sources = $(shell find include src cli validation tests examples bench -name '*.[ch]' 2>/dev/null | sort)
+sources = $(shell find include src cli validation tests examples bench python -name '*.[ch]' 2>/dev/null | sort)
 # These are projects of their own, not part of the build that clang-tidy looks at.
 units = $(filter-out tests/tree/install/% examples/own-element/% examples/plugin-damper/%,$(filter %.c,$(sources)))
 scripts = tools/abi tools/bootstrap tools/other-words tools/portable tools/soak tools/update-docs .ci/run $(wildcard tests/*.sh tests/*/*.sh tests/*/*/*.sh bench/*.sh)

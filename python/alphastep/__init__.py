@@ -1,0 +1,19 @@
+"""alphastep: machines that move, from model files or posed by functions of Python.
+
+    import alphastep
+    machine = alphastep.load("model.yaml", n=10)
+    result = machine.run(t_end=2, rtol=1e-6)
+    plt.plot(result.time, result["joints.pin.angle"])
+
+Numbers come as NumPy arrays if NumPy is there, otherwise as memoryviews; units are SI, in Result.units.
+"""
+
+from ._core import version as __version__
+from ._errors import Error, Interrupted, Message, ModelError, Warning
+from ._machine import Equilibrium, Linear, Machine, Mode, load
+from ._problem import Problem
+from ._result import Event, Result
+from ._simulation import Simulation
+
+__all__ = ["Equilibrium", "Error", "Event", "Interrupted", "Linear", "Machine", "Message", "Mode", "ModelError", "Problem", "Result", "Simulation",
+           "Warning", "load"]

@@ -1,0 +1,191 @@
+"""Machines from model files, texts or dicts."""
+
+import json
+import os
+from collections import namedtuple
+
+from . import _core, _numbers
+from ._errors import Error, Interrupted
+from ._result import Result
+from ._simulation import Simulation
+
+_STATUS = {"AS_OK": "done", "AS_STOPPED": "stopped", "AS_INTERRUPTED": "interrupted"}
+
+Mode = namedtuple("Mode", "eigenvalue frequency damping free shape")
+Mode.__doc__ = "A mode: eigenvalue [1/s], frequency [Hz], damping ratio, whether it is a free motion, shape over v (complex)."
+
+
+class Equilibrium:
+    """Where a machine comes to rest: equilibrium["joints.pin.angle"], .stability ("stable", "neutral", "unstable", "unknown"), .q, .x, .u."""
+
+    def __init__(self, found):
+        self._values = dict(zip((name for name, _ in found["channels"]), _numbers.array(found["values"])))
+        self.units = dict(found["channels"])
+        self.stability, self.degrees_of_freedom = found["stability"], found["degrees_of_freedom"]
+        self.unbalanced, self.iterations = found["unbalanced"], found["iterations"]
+        self.q, self.x, self.y, self.u = (_numbers.array(found[k]) for k in ("q", "x", "y", "u"))
+        self.multipliers = _numbers.array(found["lambda"])
+
+    def __getitem__(self, name):
+        return self._values[name]
+
+    def __repr__(self):
+        return f"<alphastep.Equilibrium: {self.stability}, {self.degrees_of_freedom} degrees of freedom>"
+
+
+class Linear:
+    """x' = A x + B u, y = C x + D u about a state. A, B, C, D; states, inputs and outputs are names; modes, the slowest first."""
+
+    def __init__(self, found, inputs):
+        n, m, rows = len(found["states"]), len(inputs), len(found["channels"])
+        self.A = _numbers.matrix(found["a"], n, n)
+        self.B = _numbers.matrix(found["b"], n, m)
+        self.C = _numbers.matrix(found["c"], rows, n)
+        self.D = _numbers.matrix(found["d"], rows, m)
+        self.states = [name for name, _ in found["states"]]
+        self.inputs = list(inputs)
+        self.outputs = [name for name, _ in found["channels"]]
+        self.units = dict(found["states"]) | dict(found["channels"])
+        self.degrees_of_freedom, self.acceleration = found["degrees_of_freedom"], found["acceleration"]
+        self.held_samplers = found["samplers"]
+        self.modes = [Mode(complex(re, im), frequency, damping, free, _shape(shape)) for re, im, frequency, damping, free, shape in found["modes"]]
+
+    def __repr__(self):
+        return f"<alphastep.Linear: {len(self.states)} states, {len(self.inputs)} inputs, {len(self.outputs)} outputs>"
+
+
+def _shape(data):
+    parts = _numbers.array(data)
+    half = len(parts) // 2
+    return [complex(parts[i], parts[half + i]) for i in range(half)]
+
+
+def _path(key):
+    """parameters by their bare names, anything else by its path in the file."""
+    return key if "." in key else f"parameters.{key}"
+
+
+def _setting(key, value):
+    if isinstance(value, bool):
+        value = "true" if value else "false"
+    elif hasattr(value, "tolist"):
+        value = value.tolist()
+    return f"{_path(key)}={json.dumps(value) if isinstance(value, (list, dict)) else repr(value) if isinstance(value, float) else value}"
+
+
+def load(model, /, *, set=None, plugins=None, **parameters):
+    """Reads a machine.
+
+    model       the path of a model file (YAML or JSON); or its text, with line feeds; or a dict, as the file would be read
+    parameters  values instead of those in the file: load("chain.yaml", n=100)
+    set         the same for anything in the file, by its path: set={"simulate.step": 1e-3}
+    plugins     True: the file may use plugins, code in shared libraries; or a list of folders that they may come from
+
+    Raises ModelError with all mistakes of the file, each with its line and column.
+    """
+    settings = [_setting(k, v) for k, v in {**parameters, **(set or {})}.items()]
+    folders = [os.fspath(f) for f in plugins] if isinstance(plugins, (list, tuple)) else bool(plugins)
+    if isinstance(model, dict):
+        core = _core.Machine("dict", json.dumps(model, indent=1, default=_plain).encode(), settings, folders)
+    elif isinstance(model, str) and "\n" in model:
+        core = _core.Machine("text", model.encode(), settings, folders)
+    else:
+        core = _core.Machine(os.fspath(model), None, settings, folders)
+    return Machine(core)
+
+
+def _plain(value):
+    """Arrays and numbers of NumPy as JSON."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    raise TypeError(f"{value!r} cannot stand in a model")
+
+
+class Machine:
+    """A machine that was read by load(). It does not change: many runs and simulations may share it, in threads, too."""
+
+    def __init__(self, core):
+        self._core = core
+        info = core.info()
+        self.title, self.description = info["title"], info["description"]
+        self.t_end = info["t_end"]  #: of the file [s]; nan if it has none
+        self.parameters = info["parameters"]
+        self.bodies, self.joints, self.forces, self.frames = (info[k] for k in ("bodies", "joints", "forces", "frames"))
+        self.sizes = info["sizes"]
+        self._channels = info["channels"]
+        self._inputs = dict(info["held"])
+        for name, kind, _, place in info["signals"]:
+            if kind == "held":
+                self._inputs[name.removeprefix("blocks.")] = place
+
+    @property
+    def inputs(self):
+        """What a Simulation may set and linearize() takes as inputs: blocks of type input and held ones, parameters that events set."""
+        return list(self._inputs)
+
+    def check(self):
+        """What the machine is made of, as a dict; "warnings": what looks strange."""
+        return self._core.check()
+
+    def run(self, *, t_end=None, step=None, rtol=None, method=None, rho_inf=None, interval=None, times=None, channels=None, accuracy=None,
+            max_step=None, max_steps=None, progress=None):
+        """Simulates to t_end [s] and returns a Result. What is not given is as the file has it.
+
+        step       given steps [s]; or rtol: automatic steps with this tolerance
+        method     "index-2", "index-3" or "SOI2"
+        interval   between rows [s]; or times: the times of rows
+        channels   names or selections of what to keep: ["joints.pin", "energy"]
+        accuracy   True: a finer run alongside estimates the error of every channel
+        progress   called now and then with the time; an exception of its ends the run
+
+        A run that fails raises Error, one that is ended by Ctrl-C Interrupted; both have the rows up to there in .result.
+        """
+        options = dict(t_end=t_end, step=step, rtol=rtol, method=method, rho_inf=rho_inf, interval=interval, times=times, accuracy=accuracy,
+                       max_step=max_step, max_steps=max_steps, channels=None if channels is None else list(channels))
+        run = _core.Run(self._core, options, progress)
+        status, message, t, raised = run.go()
+        result = Result(self, run, _STATUS.get(status, "failed"), message, t)
+        if isinstance(raised, KeyboardInterrupt):
+            raise Interrupted(message, result) from None
+        if raised is not None:
+            raised.result = result
+            raise raised
+        if result.status == "failed":
+            error = Error(message, status, t)
+            error.result = result
+            raise error
+        return result
+
+    def start(self, channels=(), *, step=None, rtol=None, method=None, rho_inf=None, max_step=None, t=None, q=None, v=None, x=None, u=None):
+        """A Simulation at the start of the machine, or at another state, brought onto its constraints."""
+        options = dict(step=step, rtol=rtol, method=method, rho_inf=rho_inf, max_step=max_step, t=t, q=q, v=v, x=x, u=u)
+        return Simulation(self._core, options, [channels] if isinstance(channels, str) else list(channels), self._inputs, u)
+
+    def equilibrium(self, channels=None):
+        """Where the machine comes to rest: an Equilibrium, with the values of channels there."""
+        return Equilibrium(_core.equilibrium(self._core, self._selected(channels)))
+
+    def linearize(self, *, at="start", inputs=None, outputs=()):
+        """The linear system about the start of the machine, or at="equilibrium" where it comes to rest; a Linear.
+
+        inputs: some of Machine.inputs, all if None; outputs: names or selections of channels.
+        """
+        if at not in ("start", "equilibrium"):
+            raise ValueError(f"at: {at!r} is not 'start' or 'equilibrium'")
+        names = self.inputs if inputs is None else list(inputs)
+        for name in names:
+            if name not in self._inputs:
+                raise KeyError(f"no input {name!r}; there are: {', '.join(self._inputs) or 'none'}")
+        return Linear(_core.linearize(self._core, at == "equilibrium", [self._inputs[n] for n in names], list(outputs)), names)
+
+    def modes(self, *, at="equilibrium"):
+        """Modes about the equilibrium, or the start: a list of Mode, the slowest first."""
+        return self.linearize(at=at, inputs=()).modes
+
+    def _selected(self, channels):
+        return list(self._channels if channels is None else channels)
+
+    def __repr__(self):
+        return f"<alphastep.Machine {self.title or ''}: {len(self.bodies)} bodies, {len(self.joints)} joints, {len(self.forces)} forces>"

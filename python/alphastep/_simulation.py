@@ -1,0 +1,97 @@
+"""Simulations that go step by step: for controllers, learning and games of what-if."""
+
+from . import _core, _numbers
+
+
+class Simulation:
+    """A machine or a problem at a moment, to be advanced. From Machine.start() or Problem.start().
+
+    sim.advance(0.01)             to t = 0.01 s
+    sim["joints.pin.angle"]       a channel that was asked for at the start
+    sim.row                       all of them, in the order of sim.channels; the same array, renewed by each advance
+    sim.set(force=3.0)            inputs: blocks of type input and held ones, parameters that events set
+    sim.q, sim.v, sim.vdot, ...   the state, copies
+    state = sim.save(); sim.load(state)   bit for bit
+    """
+
+    def __init__(self, of, options, channels, inputs, u):
+        self._core = _core.Simulation(of, options, channels)
+        listed = self._core.channels()
+        self.channels = [name for name, _ in listed]
+        self.units = dict(listed)
+        self._index = {name: i for i, name in enumerate(self.channels)}
+        self._inputs = inputs
+        self.row = _numbers.array(self._core.row())
+        self._core.read()
+
+    @property
+    def t(self):
+        """The time [s]."""
+        return self._core.time()
+
+    @property
+    def inputs(self):
+        """Names that set() takes."""
+        return list(self._inputs)
+
+    def advance(self, t):
+        """Goes to the time t [s]; True if an event has stopped it before."""
+        stopped = self._core.advance(t)
+        self._core.read()
+        return stopped
+
+    def next(self):
+        """Takes one step of the simulation's own, to its end."""
+        stopped = self._core.next()
+        self._core.read()
+        return stopped
+
+    def set(self, *values, **named):
+        """Sets inputs from now on: by name, or all of them in the order of .inputs. Accelerations and reactions are new at once."""
+        if values and named or len(values) > 1:
+            raise TypeError("set() takes either one list of all inputs or inputs by name")
+        if values:
+            given = list(values[0])
+            if len(given) != len(self._inputs):
+                raise ValueError(f"{len(self._inputs)} inputs are wanted, not {len(given)}: {', '.join(self._inputs)}")
+            named = dict(zip(self._inputs, given))
+        u = list(_numbers.array(self._core.state("u")))
+        for name, value in named.items():
+            if name not in self._inputs:
+                raise KeyError(f"no input {name!r}; there are: {', '.join(self._inputs) or 'none'}")
+            u[self._inputs[name]] = value
+        self._core.set(u)
+        self._core.read()
+
+    def __getitem__(self, name):
+        return self.row[self._index[name]]
+
+    def save(self):
+        """The whole state, as bytes."""
+        return self._core.save()
+
+    def load(self, state):
+        """Goes on from a saved state, of a simulation of the same machine with the same options."""
+        self._core.load(state)
+        self._core.read()
+
+    @property
+    def statistics(self):
+        return self._core.statistics()
+
+    def __repr__(self):
+        return f"<alphastep.Simulation at t = {self.t:.6g} s>"
+
+
+def _state(name, text):
+    def read(self):
+        return _numbers.array(self._core.state(name))
+
+    return property(read, doc=text)
+
+
+for _attribute, _name, _text in (
+    ("q", "q", "configuration"), ("v", "v", "velocity, on the constraints"), ("vdot", "vdot", "acceleration"),
+    ("multipliers", "lambda", "of holonomic constraints"), ("psi", "psi", "multipliers of nonholonomic constraints"), ("x", "x", "first-order states"),
+    ("y", "y", "outputs"), ("u", "u", "held signals")):
+    setattr(Simulation, _attribute, _state(_name, _text))

@@ -1,0 +1,213 @@
+/// Machine: what a model file says, read and built.
+#include <math.h>
+#include <string.h>
+
+#include "core.h"
+
+PyTypeObject *machine_type;
+
+static void machine_dealloc(PyObject *self) {
+  PyTypeObject *type = Py_TYPE(self);
+  as_machine_destroy(((machine_object *)self)->machine);
+  ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+  Py_DECREF(type);
+}
+
+/// Machine(path, text, settings, plugins): `text` (bytes) instead of the file, then `path` is what messages call it. plugins: True, or a
+/// list of folders.
+static PyObject *machine_new(PyTypeObject *type, PyObject *args, PyObject *words) {
+  const char *path, *text = NULL;
+  Py_ssize_t size = 0;
+  PyObject *settings, *plugins;
+  if (words && PyDict_Size(words) > 0) {
+    PyErr_SetString(PyExc_TypeError, "Machine() takes no keywords");
+    return NULL;
+  }
+  if (!PyArg_ParseTuple(args, "sz#O!O", &path, &text, &size, &PyList_Type, &settings, &plugins))
+    return NULL;
+  int n_settings = 0, n_folders = 0;
+  const char **setting = core_texts(settings, &n_settings);
+  const char **folder = NULL;
+  if (setting == NULL) return NULL;
+  as_plugin_policy policy = {.all = plugins == Py_True};
+  if (PyList_Check(plugins)) {
+    folder = core_texts(plugins, &n_folders);
+    if (folder == NULL) {
+      PyMem_Free((void *)setting);
+      return NULL;
+    }
+    policy.folders = folder;
+    policy.n_folders = n_folders;
+  }
+  as_messages *messages = PyMem_Malloc(sizeof *messages);
+  as_machine *machine = NULL;
+  as_status status = AS_ERR_MEMORY;
+  if (messages) {
+    // With the interpreter's lock: HDF5, which flexible bodies are read by, serves one thread at a time.
+    status =
+        text ? as_machine_parse(text, (size_t)size, path, setting, n_settings, &machine, messages)
+             : as_machine_load_with(path, setting, n_settings, &policy, &machine, messages);
+  }
+  PyMem_Free((void *)setting);
+  PyMem_Free((void *)folder);
+  machine_object *out = NULL;
+  if (status == AS_OK) {
+    out = (machine_object *)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
+    if (out)
+      out->machine = machine;
+    else
+      as_machine_destroy(machine);
+  } else if (messages == NULL || status == AS_ERR_MEMORY) {
+    PyErr_NoMemory();
+  } else {
+    core_fail_model(messages);
+  }
+  PyMem_Free(messages);
+  return (PyObject *)out;
+}
+
+/// Adds `value`, which it takes, to a dict.
+static bool put(PyObject *dict, const char *key, PyObject *value) {
+  const bool good = value && PyDict_SetItemString(dict, key, value) == 0;
+  Py_XDECREF(value);
+  return good;
+}
+
+typedef const char *name_fn(const as_model *model, int i);
+static const char *body_name(const as_model *m, int i) {
+  return as_model_body_name(m, (as_body_id){i});
+}
+static const char *joint_name(const as_model *m, int i) {
+  return as_model_joint_name(m, (as_joint_id){i});
+}
+static const char *force_name(const as_model *m, int i) {
+  return as_model_force_name(m, (as_force_id){i});
+}
+static const char *frame_name(const as_model *m, int i) {
+  return as_model_frame_name(m, (as_frame_id){i});
+}
+
+static PyObject *names(const as_model *model, int n, name_fn *name) {
+  PyObject *list = PyList_New(0);
+  for (int i = 0; i < n && list; ++i) {
+    const char *text = name(model, i);
+    PyObject *one = PyUnicode_FromString(text ? text : "");
+    if (one == NULL || PyList_Append(list, one)) Py_CLEAR(list);
+    Py_XDECREF(one);
+  }
+  return list;
+}
+
+/// (name, kind, unit, place) of each signal.
+static PyObject *signals(const as_model *model) {
+  static const char *const kinds[] = {"output", "state", "sampled", "held"};
+  PyObject *list = PyList_New(0);
+  for (int i = 0; i < as_model_signals(model) && list; ++i) {
+    char text[400];
+    const as_signal_id id = {i};
+    as_model_signal_name(model, id, text, sizeof text);
+    PyObject *one =
+        Py_BuildValue("(sssi)", text, kinds[as_model_signal_kind(model, id)],
+                      as_model_signal_unit(model, id), as_model_signal_place(model, id));
+    if (one == NULL || PyList_Append(list, one)) Py_CLEAR(list);
+    Py_XDECREF(one);
+  }
+  return list;
+}
+
+static PyObject *parameters(const as_machine *machine) {
+  PyObject *dict = PyDict_New();
+  for (int i = 0; i < machine->n_parameters && dict; ++i)
+    if (!put(dict, machine->parameters[i].name, PyFloat_FromDouble(machine->parameters[i].value)))
+      Py_CLEAR(dict);
+  return dict;
+}
+
+/// Held parameters, as (name, place in u).
+static PyObject *held_parameters(const as_model *model) {
+  PyObject *dict = PyDict_New();
+  for (int i = 0; i < as_model_parameters(model) && dict; ++i) {
+    const as_parameter_id id = {i};
+    if (!put(dict, as_model_parameter_name(model, id), PyLong_FromLong(i))) Py_CLEAR(dict);
+  }
+  return dict;
+}
+
+static PyObject *machine_info(PyObject *self, PyObject *none) {
+  (void)none;
+  const as_machine *m = ((machine_object *)self)->machine;
+  const as_sizes n = as_problem_sizes(as_model_problem(m->model));
+  PyObject *out = PyDict_New(), *channels = PyList_New(0);
+  for (int i = 0; i < m->output.n_channels && channels; ++i) {
+    PyObject *one = PyUnicode_FromString(m->output.channels[i]);
+    if (one == NULL || PyList_Append(channels, one)) Py_CLEAR(channels);
+    Py_XDECREF(one);
+  }
+  const bool good =
+      out && put(out, "channels", channels) &&
+      put(out, "title", m->title ? PyUnicode_FromString(m->title) : Py_NewRef(Py_None)) &&
+      put(out, "description",
+          m->description ? PyUnicode_FromString(m->description) : Py_NewRef(Py_None)) &&
+      put(out, "t_end", PyFloat_FromDouble(m->simulation.t_end)) &&
+      put(out, "parameters", parameters(m)) && put(out, "held", held_parameters(m->model)) &&
+      put(out, "bodies", names(m->model, as_model_bodies(m->model), body_name)) &&
+      put(out, "joints", names(m->model, as_model_joints(m->model), joint_name)) &&
+      put(out, "forces", names(m->model, as_model_forces(m->model), force_name)) &&
+      put(out, "frames", names(m->model, as_model_frames(m->model), frame_name)) &&
+      put(out, "signals", signals(m->model)) &&
+      put(out, "sizes",
+          Py_BuildValue("{sisisisisisisi}", "q", n.q, "v", n.v, "lambda", n.lambda, "psi", n.psi,
+                        "x", n.x, "y", n.y, "u", n.u));
+  if (good) return out;
+  Py_XDECREF(out);
+  return NULL;
+}
+
+static PyObject *warnings_of(const as_survey *s) {
+  PyObject *list = PyList_New(0);
+  for (int i = 0; i < s->n_warnings && list; ++i) {
+    PyObject *one = PyUnicode_FromString(s->warning[i]);
+    if (one == NULL || PyList_Append(list, one)) Py_CLEAR(list);
+    Py_XDECREF(one);
+  }
+  return list;
+}
+
+static PyObject *machine_check(PyObject *self, PyObject *none) {
+  (void)none;
+  const as_machine *m = ((machine_object *)self)->machine;
+  as_survey *s = NULL;
+  as_error error;
+  PyThreadState *saved = PyEval_SaveThread();
+  const as_status status =
+      as_survey_create(m->model, &m->simulation.integrator, m->simulation.t_end, &s, &error);
+  PyEval_RestoreThread(saved);
+  if (status) return core_fail(&error, NULL);
+  PyObject *out = Py_BuildValue("{sisisisisisisisisdsd}", "bodies", s->bodies, "joints", s->joints,
+                                "forces", s->forces, "rows", s->rows, "unknowns", s->unknowns,
+                                "degrees_of_freedom", s->degrees_of_freedom, "redundant",
+                                s->n_redundant, "loops", s->loops, "mass", s->mass, "gap", s->gap);
+  if (out && !put(out, "warnings", warnings_of(s))) Py_CLEAR(out);
+  as_survey_destroy(s);
+  return out;
+}
+
+static PyMethodDef machine_methods[] = {
+    {"info", machine_info, METH_NOARGS, "Names and numbers of the machine, as a dict."},
+    {"check", machine_check, METH_NOARGS, "What it is made of and what looks strange, as a dict."},
+    {NULL, NULL, 0, NULL},
+};
+static PyType_Slot machine_slots[] = {
+    {Py_tp_new, (void *)machine_new},
+    {Py_tp_dealloc, (void *)machine_dealloc},
+    {Py_tp_methods, machine_methods},
+    {0, NULL},
+};
+static PyType_Spec machine_spec = {.name = "alphastep._core.Machine",
+                                   .basicsize = sizeof(machine_object),
+                                   .flags = Py_TPFLAGS_DEFAULT,
+                                   .slots = machine_slots};
+
+bool machine_ready(PyObject *module) {
+  return core_add_type(module, "Machine", &machine_spec, &machine_type);
+}

@@ -1,0 +1,114 @@
+"""Step by step: inputs, channels, saved states; equilibria and linear systems."""
+
+import math
+
+import alphastep
+import pytest
+
+
+def test_inputs(cart):
+    """A mass of 2 kg on a spring of 3 N/m whose input is switched: by hand and by a formula, the same motion."""
+    sim = alphastep.load(cart).start(["joints.rail.displacement", "blocks.in"], rtol=1e-8)
+    assert sim.inputs == ["in"] and sim["blocks.in"] == 1.0
+    sim.advance(0.5)
+    sim.set(**{"in": -2.0})
+    assert sim["blocks.in"] == -2.0 and sim.vdot[0] == pytest.approx((-2.0 - 3.0 * sim["joints.rail.displacement"]) / 2.0, abs=1e-12)
+    sim.advance(1.0)
+    twin = alphastep.load(cart.replace("force: blocks.in - k*joints.rail.displacement", 'force: "if(t < 0.5, 1, -2) - k*joints.rail.displacement"')).run(rtol=1e-8)
+    assert sim["joints.rail.displacement"] == pytest.approx(twin["joints.rail.displacement"][-1], abs=1e-8)
+    sim.set([0.25])
+    assert sim["blocks.in"] == 0.25
+
+
+def test_refused(cart):
+    sim = alphastep.load(cart).start()
+    with pytest.raises(KeyError, match="force"):
+        sim.set(force=1)
+    with pytest.raises(ValueError, match="1 inputs"):
+        sim.set([1, 2])
+    with pytest.raises(alphastep.Error, match="cannot be nan"):
+        sim.set(**{"in": math.nan})
+    with pytest.raises(alphastep.Error, match="time runs forward"):
+        sim.advance(-1.0)
+    with pytest.raises(TypeError):
+        sim.advance("later")
+    with pytest.raises(alphastep.Error):
+        sim.load(b"no state")
+    sim.advance(0.1)
+
+
+def test_saved_states(cart):
+    sim = alphastep.load(cart).start(["joints.rail.displacement"], rtol=1e-5)
+    sim.advance(0.4)
+    kept = sim.save()
+    sim.advance(1.0)
+    there = memoryview(sim.q).tobytes(), float(sim["joints.rail.displacement"])
+    sim.load(kept)
+    assert sim.t == 0.4
+    sim.advance(1.0)
+    assert (memoryview(sim.q).tobytes(), float(sim["joints.rail.displacement"])) == there
+    other = alphastep.load(cart).start(["joints.rail.displacement"], rtol=1e-5)
+    other.load(kept)
+    other.advance(1.0)
+    assert memoryview(other.q).tobytes() == there[0]
+
+
+def test_as_a_run(cart):
+    """The same steps as run(), in every method."""
+    machine = alphastep.load(cart)
+    for method in ("index-2", "index-3", "SOI2"):
+        result = machine.run(step=1e-2, method=method, times=[0, 0.5, 1])
+        sim = machine.start(["joints.rail.displacement", "joints.rail.displacement_rate"], step=1e-2, method=method)
+        for t, x, v in zip(result.time, result["joints.rail.displacement"], result["joints.rail.displacement_rate"]):
+            sim.advance(t)
+            assert sim.row[0] == pytest.approx(x, abs=1e-15) and sim.row[1] == pytest.approx(v, abs=1e-14)
+
+
+def test_other_start(cart):
+    sim = alphastep.load(cart).start(["joints.rail.displacement"], q=[0.3, 0, 0, 1, 0, 0, 0], u=[0.0], rtol=1e-8)
+    sim.advance(0.7)
+    assert sim["joints.rail.displacement"] == pytest.approx(0.3 * math.cos(math.sqrt(1.5) * 0.7), abs=1e-8)
+    with pytest.raises(ValueError, match="7 numbers"):
+        alphastep.load(cart).start(q=[1.0])
+
+
+def test_next_and_statistics(cart):
+    sim = alphastep.load(cart).start(step=0.01)
+    for _ in range(10):
+        sim.next()
+    assert sim.t == pytest.approx(0.1) and sim.statistics["steps"] == 10
+
+
+def test_sampled_blocks(cart):
+    """A counter at 10 Hz goes on between calls that end anywhere."""
+    text = cart.replace("blocks: {in:", "blocks: {n: {type: sampled, formula: blocks.n + 1, period: 0.1}, in:")
+    sim = alphastep.load(text).start(["blocks.n"])
+    for i in range(1, 30):
+        sim.advance(0.037 * i)
+        assert sim["blocks.n"] == math.floor(0.037 * i / 0.1 + 1e-9) + 1
+
+
+def test_equilibrium(cart):
+    found = alphastep.load(cart).equilibrium(["joints.rail.displacement"])
+    assert found["joints.rail.displacement"] == pytest.approx(1 / 3, abs=1e-12)
+    with pytest.raises(alphastep.Error):
+        alphastep.load(cart, k=0).equilibrium()
+
+
+def test_linearize(cart):
+    linear = alphastep.load(cart).linearize(outputs=["joints.rail.displacement"], at="equilibrium")
+    assert linear.states == ["bodies.cart.position.x", "bodies.cart.velocity.x"] and linear.inputs == ["in"]
+    assert [linear.A[1][0], linear.A[0][1], linear.B[1][0], linear.C[0][0], linear.D[0][0]] == pytest.approx([-1.5, 1, 0.5, 1, 0], abs=1e-7)
+    modes = alphastep.load(cart).modes()
+    assert len(modes) == 1 and modes[0].frequency == pytest.approx(math.sqrt(1.5) / (2 * math.pi), rel=1e-9)
+    with pytest.raises(KeyError, match="force"):
+        alphastep.load(cart).linearize(inputs=["force"])
+
+
+def test_bicycle(example):
+    """The benchmark bicycle weaves and capsizes within 1e-3 m/s of the published speeds 4.292 and 6.024 m/s."""
+
+    def unstable(v):
+        return sum(m.eigenvalue.real > 1e-6 and not m.free for m in alphastep.load(example("bicycle"), set={"parameters.v": v}).modes(at="start"))
+
+    assert unstable(4.29) > 0 and unstable(4.30) == 0 and unstable(6.02) == 0 and unstable(6.03) > 0
