@@ -121,7 +121,8 @@ void page_begin(FILE *out, const char *title) {
   fputs(".modes tr[data-mode]{cursor:pointer}.modes tr.on td{background:var(--other-bg)}"
         "canvas{width:100%;height:420px;background:var(--card);border:1px solid "
         "var(--line);border-radius:12px}"
-        "figure svg{width:100%;height:auto;max-width:640px}\n</style></head>\n<body><header><h1>",
+        "figure svg{width:100%;height:auto;max-width:640px}"
+        "figure .legend svg{width:34px;height:14px;flex:none}\n</style></head>\n<body><header><h1>",
         out);
   asi_html_text(out, title);
   fputs("</h1>\n", out);
