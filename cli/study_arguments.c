@@ -36,10 +36,11 @@ static bool take_list(study_request *r, const char *text, as_study_parameter *ou
     free(list);
     return false;
   }
-  for (int i = 0; i < n; i++) {
-    list[i] = words;
-    words = strchr(words, ',');
-    if (words != NULL) *words++ = '\0';
+  int i = 0;
+  for (char *word = words, *end; word != NULL; word = end) {
+    end = strchr(word, ',');
+    if (end != NULL) *end++ = '\0';
+    list[i++] = word;
   }
   out->list = list;
   out->count = n;
@@ -191,7 +192,10 @@ cli_exit study_arguments(int argc, char **argv, study_request *r) {
   char **rest = calloc(n, sizeof *rest); // what is not its own
   int n_rest = 0;
   cli_exit status = CLI_DONE;
-  if (!r->sweep || !r->result || !r->copied || !rest) status = cli_complain_memory();
+  if (!r->sweep || !r->result || !r->copied || !rest) {
+    free(rest);
+    return cli_complain_memory();
+  }
   bool options = true;
   for (int i = 0; i < argc && status == CLI_DONE; i++) {
     options = options && strcmp(argv[i], "--") != 0;

@@ -154,12 +154,13 @@ static void write_curves(FILE *out, const as_study *s, int result, int over, int
 /// Points of a result over a parameter: what is no number between two of them parts the line.
 static void write_points(FILE *out, const as_study *s, int result, int parameter) {
   const long runs = as_study_runs(s), every = (runs + MOST_POINTS - 1) / MOST_POINTS;
-  double *xy = calloc(4 * (size_t)MOST_POINTS, sizeof *xy), *y = xy + 2 * MOST_POINTS;
+  double *xy = calloc(4 * (size_t)MOST_POINTS, sizeof *xy);
   if (xy == NULL) {
     cli_note_incomplete();
     return;
   }
   int n = 0;
+  double *y = xy + 2 * MOST_POINTS;
   for (long i = 0; i < runs; i += every, n += 2) {
     xy[n] = as_study_number(s, i, parameter);
     y[n] = as_study_run_get(s, i).value[result];

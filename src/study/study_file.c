@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <locale.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -144,12 +145,10 @@ static void read_settings(asi_reader *r, as_study_file *f, const asi_value *v) {
     if (text == NULL) continue;
     if (!map && (strchr(text, '=') == NULL || text[0] == '='))
       asi_complain(r, at, "must be like `path.to.value=1.5`, not \"%.60s\"", text);
-    const size_t n = strlen(path), size = n + strlen(text) + 2;
+    const size_t size = strlen(path) + strlen(text) + 2;
     char *setting = asi_arena_take(&f->arena, size);
     if (setting == NULL) return;
-    memcpy(setting, path, n);
-    if (map) setting[n] = '=';
-    memcpy(setting + n + map, text, strlen(text) + 1);
+    snprintf(setting, size, "%s%s%s", path, map ? "=" : "", text);
     all[f->def.n_settings++] = setting;
   }
   f->def.settings = all;
@@ -240,12 +239,10 @@ static void read_results(asi_reader *r, as_study_file *f, const asi_value *v) {
 /// A path as seen from the folder of the study file.
 static const char *beside(as_study_file *f, const char *from, const char *path) {
   const char *slash = strrchr(from, '/');
-  const size_t folder = slash && path[0] != '/' ? (size_t)(slash - from) + 1 : 0;
-  const size_t length = strlen(path);
-  char *out = asi_arena_take(&f->arena, folder + length + 1);
-  if (out == NULL) return NULL;
-  memcpy(out, from, folder);
-  memcpy(out + folder, path, length);
+  const int folder = slash && path[0] != '/' ? (int)(slash - from) + 1 : 0;
+  const size_t size = (size_t)folder + strlen(path) + 1;
+  char *out = asi_arena_take(&f->arena, size);
+  if (out) snprintf(out, size, "%.*s%s", folder, from, path);
   return out;
 }
 

@@ -88,12 +88,13 @@ const char *const *asi_study_settings(const as_study *s, long run, asi_arena *ar
   for (int i = 0; i < fixed && all; ++i) all[i] = s->def.settings[i];
   for (int i = 0; i < n && all; ++i) {
     const char *path = s->def.parameters[i].path;
-    const size_t length = strlen(path), value = (size_t)as_study_setting(s, run, i, NULL, 0);
-    char *text = asi_arena_take(arena, length + value + 2);
+    char begin[1];
+    const int value = as_study_setting(s, run, i, begin, sizeof begin);
+    const size_t size = strlen(path) + (size_t)value + 2;
+    char *text = asi_arena_take(arena, size);
     if (text == NULL) return NULL;
-    memcpy(text, path, length);
-    text[length] = '=';
-    (void)as_study_setting(s, run, i, text + length + 1, value + 1);
+    const int used = snprintf(text, size, "%s=", path);
+    (void)as_study_setting(s, run, i, text + used, size - (size_t)used);
     all[fixed + i] = text;
   }
   return all;
