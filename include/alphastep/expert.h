@@ -26,6 +26,11 @@ typedef struct as_expert {
   double
       newton_sudden; ///< [NW.12] a first increment of more tolerances: the motion has changed suddenly, and factors with it
   double
+      damping_iterations; ///< [NW.17] a step whose full corrections diverge gets so many damped ones from each start
+  double damping_least; ///< [NW.17] smaller shares of a correction lead nowhere
+  double damping_jump;  ///< [NW.17] then corrections are taken by this share, whatever is behind
+  double damping_over;  ///< [NW.17] full corrections that contract by this are damped no more
+  double
       round_off_margin; ///< [SC.13] what constraints make of round-off may be so many times what is solved for
   double
       round_off_amplified; ///< [SC.13] constraints that amplify round-off more than this are looked at more closely

@@ -629,7 +629,7 @@ static void test_parts(void **state) {
   run.channels = wanted;
   run.n_channels = 2;
   run.interval = 2e-3;
-  n_refusals = 6; // more than two attempts with different predictions use up
+  n_refusals = 30; // more than two attempts with different predictions use up
   kept *k = keep_run(m, &run);
   assert_int_equal(n_refusals, 0);
   double least = 1.0;

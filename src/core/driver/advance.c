@@ -40,6 +40,11 @@ static as_status rescue_step(as_integrator *s, double h, double t1, as_status st
       status = try_step(s, h, t1, s->stepper.base_compliance);
       if (status) s->stepper.path.leads = !s->stepper.path.leads;
     }
+    if (as_status_is_recoverable(status) && s->kin.redundancy.rows > 0) { // [NW.17]
+      s->stepper.damping.insists = true;
+      status = try_step(s, h, t1, s->stepper.base_compliance);
+      s->stepper.damping.insists = false;
+    }
     if (!as_status_is_recoverable(status) || splits == MAX_SPLITS) return status;
     t1 = s->stepper.t + 0.6 * h;
     h = t1 - s->stepper.t;

@@ -206,6 +206,7 @@ static void go_on(as_integrator *s) {
   s->stepper.a_offset = s->stepper.w_offset = 0.0;
   s->stepper.first = true;
   asi_path_forget(&s->stepper);
+  s->stepper.damping.holds = false;
   asi_publish(s, s->stepper.t, &s->stepper.now);
 }
 

@@ -95,6 +95,7 @@ static void serialize_history(as_integrator *s, asi_archive *a) {
   asi_archive_double(a, &s->stepper.path.lag);
   asi_archive_bool(a, &s->stepper.path.stiff);
   asi_archive_bool(a, &s->stepper.path.leads);
+  asi_archive_bool(a, &s->stepper.damping.holds);
   asi_archive_bool(a, &s->stepper.path.excited);
   asi_archive_doubles(a, s->stepper.path.extra, n);
   asi_archive_doubles(a, s->stepper.p, soi2);

@@ -272,7 +272,7 @@ static bool refactor_amortises(const asi_stepper *s, const costs *c) {
          iterations_to_go(s, s->history.first_norm, r) * c->iteration;
 }
 
-static as_status factorize(asi_stepper *s, bool again) {
+as_status asi_newton_factorize(asi_stepper *s, bool again) {
   ++s->kin->statistics.jacobian_evaluations;
   const bool likewise = is_same_step(s);
   s->factor_h = (double)NAN;
@@ -328,24 +328,31 @@ static void observe_contraction(asi_stepper *s, double norm, double r) {
 
 // ---- the iteration --------------------------------------------------------------------------------
 
-/// One iteration with the factors at hand, or new ones; the size of the increment in tolerances.
-static as_status iterate(asi_stepper *s, bool refactor, bool again, double *norm) {
-  as_status status = s->method->evaluate(s, refactor);
-  if (status == AS_OK && refactor) status = factorize(s, again);
-  if (status) return status;
+as_status asi_newton_solve(asi_stepper *s) {
   ++s->kin->statistics.newton_iterations;
   ++s->factor_iterations;
   double *const solution = s->residual; // it is solved for in place
   s->residual = s->increment;
   s->increment = solution;
-  status = s->method->solve(s, s->increment);
-  if (status) return status;
+  return s->method->solve(s, s->increment);
+}
+
+double asi_newton_apply(asi_stepper *s) {
   for (int i = 0; i < s->unknowns; ++i) s->z[i] -= s->increment[i];
-  *norm = state_norm(s);
+  double norm = state_norm(s);
   for (int stage = 0; stage < s->stages; ++stage)
-    *norm = asi_max_nan(*norm, asi_max_nan(acceleration_norm(s, stage), force_norm(s, stage)));
-  if (s->method->other_norm) *norm = asi_max_nan(*norm, s->method->other_norm(s));
-  return AS_OK;
+    norm = asi_max_nan(norm, asi_max_nan(acceleration_norm(s, stage), force_norm(s, stage)));
+  if (s->method->other_norm) norm = asi_max_nan(norm, s->method->other_norm(s));
+  return norm;
+}
+
+/// One iteration with the factors at hand, or new ones; the size of the increment in tolerances.
+static as_status iterate(asi_stepper *s, bool refactor, bool again, double *norm) {
+  as_status status = s->method->evaluate(s, refactor);
+  if (status == AS_OK && refactor) status = asi_newton_factorize(s, again);
+  if (status == AS_OK) status = asi_newton_solve(s);
+  if (status == AS_OK) *norm = asi_newton_apply(s);
+  return status;
 }
 
 /// Where the matrix in use has the equations of motion, and v', once more: those of a second stage. Otherwise its size.
@@ -458,31 +465,84 @@ static bool begins_with_new_factors(const asi_stepper *s) {
          refactor_amortises(s, &c);
 }
 
+enum { STARTS = 4 };
+static const double held[STARTS] = {1.0, 0.0, 0.5, 0.75}; ///< [NW.17] where they are
+
+/// How a step is damped.
+typedef struct damped {
+  int starts;       ///< how often it has begun
+  int left;         ///< iterations that the last start may still take
+  as_status status; ///< with which it would have failed without,
+  as_error told;    ///< and what would have been said
+} damped;
+
+/// [NW.17] Machines with constraints and neither states nor outputs pass singular positions by [RE.5] first: their steps are damped where
+/// that has not helped.
+static bool may_be_damped(const asi_stepper *s) {
+  const as_problem_def *def = &s->kin->problem->def;
+  return s->kin->redundancy.rows == 0 || def->n_x + def->n_y > 0 || s->damping.insists;
+}
+
+static as_status give_up(asi_stepper *s, const damped *d) {
+  if (s->kin->eval.error) *s->kin->eval.error = d->told;
+  return d->status;
+}
+
+/// [NW.17] An iteration that has failed with `status`, or diverges (AS_OK), goes on with damping: from one start and another, and behind
+/// these from where z was before it was led astray. *before, *norm: the last two corrections, in tolerances.
+static as_status damp(asi_stepper *s, damped *d, as_status status, int iteration, double *before,
+                      double *norm) {
+  s->damping.used = true;
+  if (d->starts == 0) {
+    d->status = status ? status : fail_to_converge(s, iteration);
+    if (s->kin->eval.error) d->told = *s->kin->eval.error;
+    status = d->status;
+  } else {
+    for (int i = 0; i < s->unknowns; ++i) s->z[i] += s->increment[i];
+    if (s->eta_path) asi_index2_path(s);
+    status = asi_damp(s, &d->left, before, norm);
+  }
+  while (as_status_is_recoverable(status) && d->starts < STARTS) {
+    asi_predict(s, held[d->starts++]);
+    d->left = (int)s->expert.damping_iterations;
+    status = asi_damp(s, &d->left, before, norm);
+  }
+  return as_status_is_recoverable(status) ? give_up(s, d) : status;
+}
+
 as_status asi_newton(asi_stepper *s) {
-  s->method->predict(s);
+  asi_predict(s, s->damping.holds ? 1.0 : 0.0);
   set_weights(s);
   bool refactor = begins_with_new_factors(s);
   bool refactorized = false, exhausted = false, moved = false; // the last: z, from the prediction
   bool from_prediction = refactor; // with factors of where the step is predicted to end
   double previous = 0.0;           // size of the increment before; 0: none
+  damped d;
+  d.starts = 0;
+  s->damping.used = false;
   for (int iteration = 1; iteration <= s->def->newton.max_iterations; ++iteration) {
-    const bool fresh = refactor; // factors of this very iterate
+    bool fresh = refactor; // factors of this very iterate
     double norm = 0.0;
-    const as_status status = iterate(s, refactor, refactorized, &norm);
+    as_status status = iterate(s, refactor, refactorized, &norm);
     if (refactor) refactorized = true;
     refactor = false;
-    // Other factors would not help where the prediction itself cannot be evaluated.
-    if ((status == AS_ERR_RETRY || status == AS_ERR_NONFINITE) && !moved) return status;
-    // Old factors, or those of a simpler matrix, may lead astray: begin again with better ones before
-    // giving up.
+    // Old factors, or those of a simpler matrix, may lead astray: begin again with better ones before damping, and before
+    // giving up. They would not help where the prediction itself cannot be evaluated.
+    const bool outside = status == AS_ERR_RETRY || status == AS_ERR_NONFINITE;
     const bool astray = status == AS_OK && (isnan(norm) || (previous > 1.0 && norm > previous));
     const bool approximate = s->active == &s->shared;
-    if ((as_status_is_recoverable(status) || astray) && (!refactorized || approximate)) {
-      s->method->predict(s);
+    if ((as_status_is_recoverable(status) || astray) && (!refactorized || approximate) &&
+        !(outside && !moved)) {
+      asi_predict(s, s->damping.holds ? 1.0 : 0.0);
       moved = false;
       refactor = from_prediction = true;
       previous = 0.0;
       continue;
+    }
+    if ((outside || astray) && may_be_damped(s)) {
+      status = damp(s, &d, status, iteration, &previous, &norm);
+      refactorized = true;
+      fresh = false;
     }
     if (status) return status;
     moved = true;
@@ -517,15 +577,22 @@ as_status asi_newton(asi_stepper *s) {
       refactor = late || r > 0.5 || refactor_is_cheaper(s, &c, norm * r, r);
     }
     previous = norm;
-    // So many iterations with better factors, too.
-    if (iteration == s->def->newton.max_iterations && !exhausted &&
-        (!from_prediction || approximate)) {
-      s->method->predict(s);
+    if (iteration < s->def->newton.max_iterations) continue;
+    // So many iterations with better factors, too, and with damping.
+    if (!exhausted && (!from_prediction || approximate)) {
+      asi_predict(s, s->damping.holds ? 1.0 : 0.0);
       moved = false;
       refactor = exhausted = from_prediction = true;
       previous = 0.0;
-      iteration = 0;
+    } else if (d.starts < STARTS && may_be_damped(s)) {
+      status = damp(s, &d, AS_OK, iteration, &previous, &norm);
+      if (status) return status;
+      previous = norm;
+      refactor = exhausted = true;
+    } else {
+      break;
     }
+    iteration = 0;
   }
-  return fail_to_converge(s, s->def->newton.max_iterations);
+  return d.starts > 0 ? give_up(s, &d) : fail_to_converge(s, s->def->newton.max_iterations);
 }

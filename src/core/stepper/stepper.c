@@ -161,6 +161,9 @@ void asi_stepper_lay_out(asi_stepper *s, asi_layout *layout) {
   s->z = asi_layout_take(layout, unknowns);
   s->residual = asi_layout_take(layout, unknowns);
   s->increment = asi_layout_take(layout, unknowns);
+  s->damping.z = asi_layout_take(layout, unknowns);
+  s->damping.ordinary = asi_layout_take(layout, unknowns);
+  s->damping.scale = asi_layout_take(layout, unknowns);
   s->kkt_rhs = asi_layout_take(layout, n + m + k + nx + ny);
   for (int i = 0; i < ASI_HISTORY; ++i) s->predictor.z[i] = asi_layout_take(layout, unknowns);
   asi_jump_lay_out(s, layout);

@@ -4,7 +4,7 @@
 /// step.c        a step is solved, checked, accepted
 /// collocated.c  the index-3 and stabilized index-2 methods: the equations of one step; collocated.h lists their other files
 /// soi2.c        the SOI2 method
-/// newton.c      solves one step's equations;  predictor.c  a first guess of them
+/// newton.c      solves one step's equations;  damping.c  where full steps diverge;  predictor.c  a first guess of them
 /// first_step.c  what first and changed steps begin with
 /// jump.c        held signals that change
 /// stiff.c       stiff directions: what a step does not resolve
@@ -225,12 +225,20 @@ struct asi_stepper {
   double *p0;       ///< SOI2: p_n with its step-change correction
   double *a_before; ///< SOI2: a0 and p0 of the last step
   double *p_before;
-  double *f0;          ///< SOI2: the force at the start of the step
-  double *v_tilde;     ///< SOI2: the velocity of the tilde stage
-  double *xi;          ///< q_{n+1} = q_n o exp(xi)
-  double *z;           ///< unknowns
-  double *residual;    ///< of the step's equations
-  double *increment;   ///< of z
+  double *f0;        ///< SOI2: the force at the start of the step
+  double *v_tilde;   ///< SOI2: the velocity of the tilde stage
+  double *xi;        ///< q_{n+1} = q_n o exp(xi)
+  double *z;         ///< unknowns
+  double *residual;  ///< of the step's equations
+  double *increment; ///< of z
+  struct {
+    bool used;        ///< in this step
+    bool insists;     ///< although it has constraints, which may be singular
+    bool holds;       ///< steps begin from the end of the last one
+    double *z;        ///< an iterate,
+    double *ordinary; ///< Newton's correction there,
+    double *scale; ///< one over what corrections of it are measured by; 0 for what does not count
+  } damping;       ///< [NW.17]
   double *is_rotation; ///< n: 1 for rotations of bodies, 0 for all else
   double *weight;      ///< n: the tolerance of each component of v'
   double *work_n;      ///< n
@@ -423,5 +431,21 @@ bool asi_is_motion(int i, int n, int again);
 double asi_weighted_norm(const asi_stepper *s, const double *x, double factor, double floor);
 /// Predicts z and solves the step's equations.
 as_status asi_newton(asi_stepper *s);
+/// Factorizes anew at the z that was evaluated last; `again`: not for the first time in this step.
+as_status asi_newton_factorize(asi_stepper *s, bool again);
+/// Solves for s->increment with the residual at hand, which it takes the place of: that of the increment before is s->residual then.
+as_status asi_newton_solve(asi_stepper *s);
+/// Takes s->increment off z; its size in tolerances.
+double asi_newton_apply(asi_stepper *s);
+
+// damping.c ---------------------------------------------------------------------------------------
+
+/// [NW.17] Damped corrections from z on, until full ones contract: *before and *norm are the last two, in tolerances. *left: iterations
+/// that it may take.
+as_status asi_damp(asi_stepper *s, int *left, double *before, double *norm);
+/// Predicts z: 0: extrapolated, 1: as at the end of the last step, or between these.
+void asi_predict(asi_stepper *s, double held);
+/// Learns from a step that has just been solved which prediction serves the next one, where damping was needed.
+void asi_damping_note(asi_stepper *s);
 
 #endif
