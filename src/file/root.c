@@ -221,15 +221,8 @@ static bool check_mirror(asi_reader *r, const asi_value *v, const group_thing *g
   return false;
 }
 
-/// Texts of `each`: at least one, none twice.
-static bool check_each(asi_reader *r, const asi_value *v, const group_thing *group) {
-  const asi_value *from = asi_value_get(v, "from"), *each = asi_value_get(v, "each");
-  const asi_texts *texts = &group->each;
-  if (each == NULL) return true;
-  if (from) {
-    asi_complain(r, from, "\"from\" says nothing beside \"each\"");
-    return false;
-  }
+/// Texts of `each`: none twice.
+static bool check_each(asi_reader *r, const asi_texts *texts) {
   for (int i = 1; i < texts->n; ++i)
     for (int k = 0; k < i; ++k)
       if (strcmp(texts->text[i], texts->text[k]) == 0) {
@@ -245,7 +238,7 @@ static void read_group(asi_reader *r, const asi_value *v, pass now) {
   asi_read_object(r, v, v, &asi_group_table, &group);
   if (group.index == NULL) group.index = group.mirror < 0 ? "i" : "side";
   if (r->broken || asi_out_of_memory(r) || !check_index(r, v, group.index) ||
-      !check_mirror(r, v, &group) || !check_each(r, v, &group)) {
+      !check_mirror(r, v, &group) || !check_each(r, &group.each)) {
     r->lost = true;
     return;
   }
@@ -255,10 +248,10 @@ static void read_group(asi_reader *r, const asi_value *v, pass now) {
   }
   const asi_index *outer = r->index;
   const asi_texts *each = asi_value_get(v, "each") ? &group.each : NULL;
-  if (each) group.to = each->n;
-  for (long i = group.from; i <= group.to && !asi_out_of_memory(r); ++i) {
+  const long to = each ? (long)group.from + each->n - 1 : group.to;
+  for (long i = group.from; i <= to && !asi_out_of_memory(r); ++i) {
     if (asi_too_many(r, v)) break;
-    const asi_index index = {group.index, (int)i, each ? each->text[i - 1] : NULL, outer};
+    const asi_index index = {group.index, (int)i, each ? each->text[i - group.from] : NULL, outer};
     r->index = &index;
     read_contents(r, &group.contents, now);
     r->index = outer;

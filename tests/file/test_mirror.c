@@ -190,7 +190,8 @@ static void test_each(void **state) {
   (void)state;
   as_machine *one =
       parse("alphastep: 1\nrepeat:\n"
-            "  - {index: part, each: [hub, rim, tyre], repeat: [{mirror: y, names: [l, r], bodies: "
+            "  - {index: part, from: 4, each: [hub, rim, tyre], repeat: [{mirror: y, names: [l, "
+            "r], bodies: "
             "{\"${part} ${side}\": {type: point, mass: part, position: [part, 2, 0]}}}]}\n"
             "simulate: {t_end: 1}\n");
   static const char *const names[] = {"hub l", "hub r", "rim l", "rim r", "tyre l", "tyre r"};
@@ -199,7 +200,7 @@ static void test_each(void **state) {
   for (int i = 0; i < 6; ++i) {
     const as_body_id body = as_model_find_body(one->model, names[i]);
     assert_int_equal(body.index, i);
-    assert_close("x", start->q[3 * i], i / 2 + 1, 0.0);
+    assert_close("x", start->q[3 * i], i / 2 + 4, 0.0);
     assert_close("y", start->q[3 * i + 1], i % 2 ? -2.0 : 2.0, 0.0);
   }
   as_machine_destroy(one);
@@ -225,7 +226,6 @@ static void test_mistakes(void **state) {
   expect("{each: [a, b], to: 2}", "only one of \"to\" and \"each\" can be given");
   expect("{each: [a, b], mirror: y, names: [l, r]}",
          "only one of \"each\" and \"mirror\" can be given");
-  expect("{each: [a, b], from: 2}", "\"from\" says nothing beside \"each\"");
   expect("{each: [a, b, a]}", "\"a\" stands here twice");
   expect("{each: [a, b], bodies: {\"${i + 1}\": {type: point, mass: i - 1}}}",
          "must be greater than 0 kg, not 0");
