@@ -1,16 +1,20 @@
 #!/usr/bin/env python3
-"""Runs a machine of examples/machines and compares its results with the numbers in its README.
+"""Runs a machine of examples and compares its results with the numbers in its README.
 
-usage: machine_example.py COMMAND FOLDER
+usage: machine_example.py COMMAND FOLDER [SECTION]
 
-A line of the README that is indented by four spaces and begins with `build/alphastep run` or `check` is run. Tables
-with this head, below it, are about its results:
+A line of the README that is indented by four spaces and begins with `build/alphastep run`, `inverse`, `equilibrium` or
+`modes` is run; with SECTION those below the heading `## SECTION` alone. Tables with this head, below it, are about its results:
 
     | time [s] | channel | value | within |
 
 The time is one of the rows; `all` holds for every row, `max` and `min` for the largest and smallest number of them, and
 `check` is about what `alphastep check --json` says of the same machine. A channel may be a sum or a difference of
-several, `a + b - c`. `within` is the largest difference that is allowed; `or more` and `or less` make the value a
+several, `a + b - c`. An equilibrium is at the time 0. Of modes the head is
+
+    | frequency [Hz] | damping | within [Hz] | within |
+
+and some mode must be as the row says. What `check` warns of must stand in the README, on a line of its own. `within` is the largest difference that is allowed; `or more` and `or less` make the value a
 limit. (VERBOSE=1 shows what was found.)
 
 If there is an expected.py beside the README, the lines that it prints are in the README: numbers that were computed
@@ -27,8 +31,10 @@ import subprocess
 import sys
 import tempfile
 
-COMMAND, FOLDER = sys.argv[1:]
+COMMAND, FOLDER = sys.argv[1:3]
+SECTION = sys.argv[3] if len(sys.argv) > 3 else None
 HEAD = ["time [s]", "channel", "value", "within"]
+MODES = ["frequency [Hz]", "damping", "within [Hz]", "within"]
 TERM = re.compile(r"(^|[-+] )(.+?)(?= [-+] |$)")
 failures = []
 
@@ -47,13 +53,24 @@ def alphastep(*arguments):
 class Results:
     """What a line of the README gives: rows by time, and the answers of `check`."""
 
-    def __init__(self, words, folder):
+    def __init__(self, verb, words, folder, readme):
         options = [os.path.join(FOLDER, os.path.basename(word)) if word.endswith(".yaml") else word for word in words]
-        self.facts = json.loads(alphastep("check", "--json", *options))
-        check(self.facts["warnings"] == [], "check warns:", self.facts["warnings"])
-        alphastep("run", *options, "--quiet", "-o", folder)
-        with open(folder + "/results.csv", encoding="utf-8", newline="") as file:
+        settings = [word for i, word in enumerate(options) if "--set" in (word, options[i - 1]) or word.endswith(".yaml")]
+        self.facts = json.loads(alphastep("check", "--json", *settings))
+        unknown = [warning for warning in self.facts["warnings"] if "    warning: " + warning not in readme]
+        check(unknown == [], "check warns:", unknown)
+        table = folder + ".csv"
+        if verb == "run":
+            alphastep("run", *options, "--quiet", "-o", folder)
+            table = folder + "/results.csv"
+        else:
+            alphastep(verb, *options, *([] if verb == "inverse" else ["--csv"]), "-o", table)
+            if verb == "modes":
+                table += "/modes.csv"
+        with open(table, encoding="utf-8", newline="") as file:
             lines = list(csv.reader(file))
+        if verb == "equilibrium":
+            lines = [["time [s]"] + lines[0]] + [["0"] + line for line in lines[1:]]
         self.column = {name.rsplit(" [", 1)[0]: i for i, name in enumerate(lines[0])}
         self.rows = [[float(x) for x in line] for line in lines[1:]]
 
@@ -72,6 +89,18 @@ class Results:
                 values = [x for x in values if not math.isnan(x)]
             return values if when == "all" else [max(values) if when == "max" else min(values)]
         return [self.value(row, channel) for row in self.rows if math.isclose(row[0], float(when), abs_tol=1e-12)][:1]
+
+
+def compare_mode(results, frequency, damping, *within):
+    f, d = results.column["frequency"], results.column["damping"]
+    miss = [max(abs(row[f] - float(frequency)) / float(within[0]), abs(row[d] - float(damping)) / float(within[1]))
+            for row in results.rows if not math.isnan(row[d])]
+    best = min(range(len(miss)), key=miss.__getitem__)
+    near = [row for row in results.rows if not math.isnan(row[d])][best]
+    words = f"the mode of {frequency} Hz, damping {damping}, is {near[f]!r}, {near[d]!r}"
+    check(miss[best] <= 1, words)
+    if "VERBOSE" in os.environ:
+        print(words)
 
 
 def compare(results, when, channel, value, within):
@@ -98,21 +127,23 @@ def compare(results, when, channel, value, within):
 
 def main():
     with open(FOLDER + "/README.md", encoding="utf-8") as file:
-        text = file.read()
-    results, inside, compared, runs = None, False, 0, 0
+        whole = text = file.read()
+    if SECTION:
+        text = next(part for part in re.split(r"(?m)^(?=## )", whole) if part.startswith(f"## {SECTION}\n"))
+    results, inside, compared, runs = None, None, 0, 0
     with tempfile.TemporaryDirectory() as folder:
         for line in text.splitlines():
-            words = re.fullmatch(r"    build/alphastep run (.*)", line)
+            words = re.fullmatch(r"    build/alphastep (run|inverse|equilibrium|modes) (.*)", line)
             if words:
                 runs += 1
-                results = Results(shlex.split(words.group(1)), f"{folder}/{runs}")
+                results = Results(words.group(1), shlex.split(words.group(2)), f"{folder}/{runs}", whole)
             cells = [cell.strip().strip("`") for cell in line.split("|")[1:-1]]
-            if cells == HEAD:
-                inside = True
+            if cells in (HEAD, MODES):
+                inside = compare if cells == HEAD else compare_mode
             elif not cells:
-                inside = False
+                inside = None
             elif inside and not set(cells[0]) <= set("-:"):
-                compare(results, *cells)
+                inside(results, *cells)
                 compared += 1
     check(compared > 0, "the README has no numbers")
     script = FOLDER + "/expected.py"
