@@ -125,6 +125,9 @@ typedef struct as_tyre_contact {
 /// Of a force that is a tyre.
 AS_API as_status as_model_tyre(const as_model *model, const as_state *state, as_force_id force,
                                as_tyre_contact *out, as_error *error);
+/// From now on wheels with tyres start rolling: at the speeds that the model starts with their spin is V_x/R_e, so that the contact does not
+/// slip along. Only before the model is shared. The number of wheels.
+AS_API as_status as_model_start_rolling(as_model *model, int *wheels, as_error *error);
 AS_API bool as_model_is_tyre(const as_model *model, as_force_id force);
 
 #ifdef __cplusplus

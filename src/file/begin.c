@@ -1,4 +1,4 @@
-/// `start:`: a machine that starts where it comes to rest, with the velocities that are written.
+/// `start:`: a machine that starts where it comes to rest, with the velocities that are written; wheels that roll.
 ///
 /// The search is as_analysis_equilibrium() on the model as built: what it finds are positions, states and outputs, and the
 /// model starts there from then on. Joints that do not hold in the run may hold during the search.
@@ -7,6 +7,7 @@
 
 #include "alphastep/analysis.h"
 #include "alphastep/linearization.h"
+#include "alphastep/tyre.h"
 #include "base/error.h"
 #include "file/reader.h"
 
@@ -17,6 +18,9 @@ static const asi_key begin_keys[] = {
              "with time held at 0; velocities are those that are written"},
     {"hold", ASI_KEY_TEXTS, AT(hold), .with = "equilibrium",
      .text = "joints with `active: false` that hold while it is looked for, and no longer"},
+    {"rolling", ASI_KEY_BOOLEAN, AT(rolling), .otherwise = "false",
+     .text = "wheels with tyres turn as fast as they roll: the speed over the effective radius, "
+             "about their axes"},
 };
 #undef AT
 const asi_table asi_begin_table = {"start", NULL, begin_keys, ASI_COUNT(begin_keys)};
@@ -65,9 +69,15 @@ static as_status search(asi_reader *r, const bool *active, as_error *error) {
   return status;
 }
 
-as_status asi_find_rest(asi_reader *r, as_error *error) {
+/// What has no such place, or no such wheels.
+static void complain(asi_reader *r, const char *key, const char *sentence) {
   const asi_path path = {"start", 0, NULL};
-  if (!r->begin.equilibrium) return AS_OK;
+  r->path = &path;
+  asi_complain(r, asi_value_get(r->begin.value, key), "%s", sentence);
+  r->path = NULL;
+}
+
+static as_status find_rest(asi_reader *r, as_error *error) {
   const as_sizes n = as_problem_sizes(as_model_problem(r->machine->model));
   bool *active = calloc((size_t)n.lambda + (size_t)n.psi + 1, sizeof *active);
   if (active == NULL) return AS_ERR_MEMORY;
@@ -75,9 +85,19 @@ as_status asi_find_rest(asi_reader *r, as_error *error) {
   const as_status status = r->wrong ? AS_OK : search(r, active, error);
   free(active);
   r->machine->rested = status == AS_OK;
-  if (status == AS_OK || status == AS_ERR_MEMORY) return status;
-  r->path = &path;
-  asi_complain(r, asi_value_get(r->begin.value, "equilibrium"), "%s", error->message);
-  r->path = NULL;
+  return status;
+}
+
+as_status asi_begin_model(asi_reader *r, as_error *error) {
+  as_status status = r->begin.equilibrium ? find_rest(r, error) : AS_OK;
+  if (status == AS_ERR_MEMORY) return status;
+  if (status) complain(r, "equilibrium", error->message);
+  if (r->wrong || !r->begin.rolling) return AS_OK;
+  int wheels = 0;
+  status = as_model_start_rolling(r->machine->model, &wheels, error);
+  if (status)
+    complain(r, "rolling", error->message);
+  else if (wheels == 0)
+    complain(r, "rolling", "there is no tyre");
   return AS_OK;
 }

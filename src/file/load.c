@@ -95,7 +95,7 @@ static as_status build(asi_reader *r, as_error *error) {
   if (status == AS_OK) status = as_builder_build(m->builder, &m->model, error);
   if (status == AS_OK && !keep_frames(r)) status = AS_ERR_MEMORY;
   if (status == AS_OK) status = asi_build_events(r, error);
-  if (status == AS_OK && !r->wrong) status = asi_find_rest(r, error);
+  if (status == AS_OK && !r->wrong) status = asi_begin_model(r, error);
   return status;
 }
 

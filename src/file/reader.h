@@ -88,7 +88,7 @@ typedef struct asi_library asi_library;
 
 /// What `start:` is read into.
 typedef struct asi_begin {
-  bool equilibrium;
+  bool equilibrium, rolling;
   asi_texts hold;         ///< names of joints
   const asi_value *value; ///< itself; NULL: not given
 } asi_begin;
@@ -256,9 +256,9 @@ void asi_give_shapes(asi_reader *r, int first, as_body_id body, const double cen
 
 extern const asi_table asi_begin_table;
 
-/// Moves a machine that has been built to where it comes to rest, if the file asks for it; complains if there is no such place. AS_OK, or
-/// AS_ERR_MEMORY.
-as_status asi_find_rest(asi_reader *r, as_error *error);
+/// Moves a machine that has been built to where it comes to rest, and makes its wheels roll, if the file asks for it; complains if that cannot
+/// be. AS_OK, or AS_ERR_MEMORY.
+as_status asi_begin_model(asi_reader *r, as_error *error);
 
 // ---- mirror images (mirror.c) -----------------------------------------------------------------------
 
