@@ -13,6 +13,7 @@
 
 #include "alphastep/alphastep.h"
 #include "alphastep/io.h"
+#include "alphastep/tyre.h"
 #include "files.h"
 
 static void assert_close(const char *name, double value, double expected, double within) {
@@ -123,6 +124,35 @@ static void test_held(void **state) {
   as_machine_destroy(m);
 }
 
+/// Wheels start without slip: on a slope by the speed along it, whatever was written of their spin.
+static void check_wheel(const as_machine *machine, const as_state *s, const char *tyre,
+                        const char *wheel, double speed, double load) {
+  as_tyre_contact contact;
+  as_error error;
+  if (as_model_tyre(machine->model, s, as_model_find_force(machine->model, tyre), &contact, &error))
+    fail_msg("%s", error.message);
+  const as_body_id body = as_model_find_body(machine->model, wheel);
+  const double *omega = s->v + as_model_body_v(machine->model, body) + 3;
+  assert_close("along", contact.speed[0], speed, 1e-9 * speed);
+  assert_close("spin", omega[1], speed / contact.rolling_radius, 1e-9 * omega[1]);
+  assert_close("load", contact.force[2], load, 1e-6 * load);
+  assert_close("no string", contact.u, 0.0, 0.0);
+}
+
+static void test_rolling(void **state) {
+  (void)state;
+  as_machine *machine = files_load("tests/files/rolling.yaml", NULL, 0);
+  as_start_report report;
+  as_integrator *integrator = start(machine, &report);
+  assert_unchanged(machine, integrator, &report);
+  const as_state *s = as_integrator_state(integrator);
+  // The slope carries, with nothing along it but what `stay` holds, m g over the cosine.
+  check_wheel(machine, s, "tyre", "wheel", 12.0 * sqrt(1.01), 400.0 * 9.81 * sqrt(1.01));
+  check_wheel(machine, s, "other tyre", "other", 12.0, 300.0 * 9.81);
+  as_integrator_destroy(integrator);
+  as_machine_destroy(machine);
+}
+
 // ---- mistakes ---------------------------------------------------------------------------------------
 
 static void expect(const char *rest, const char *sentence) {
@@ -159,6 +189,7 @@ static void test_mistakes(void **state) {
          "start.hold.1: the joint \"wall\" holds anyway; with `active: false` it would hold only "
          "here");
   expect("start: {hold: [rope]}", "\"hold\" can only be given with \"equilibrium\"");
+  expect("start: {rolling: true}", "test.yaml:8:18: error: start: there is no tyre");
   expect("start: {rest: true}", "there is no key \"rest\" here");
 }
 
@@ -166,6 +197,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_sledge),
       cmocka_unit_test(test_held),
+      cmocka_unit_test(test_rolling),
       cmocka_unit_test(test_mistakes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
