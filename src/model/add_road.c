@@ -9,6 +9,7 @@
 #include "elements/road.h"
 #include "elements/surface.h"
 #include "elements/vector.h"
+#include "expression/operation.h"
 #include "model/scope.h"
 
 as_road_def as_default_road_def(void) {
@@ -79,6 +80,19 @@ static as_status check(const as_road_def *def, const char *name, as_error *error
                   "The road \"%s\" is of the unknown kind %d.", name, (int)def->kind);
 }
 
+/// A table of one or two variables that bends at its points.
+static bool uses_straight_table(const as_builder *b, const asi_expression *e) {
+  const asi_instruction *code = asi_expression_code(e);
+  for (int n = 0; n < e->n_code; ++n) {
+    if (code[n].op != ASI_OP_TABLE && code[n].op != ASI_OP_SURFACE) continue;
+    const asi_curve *table = &b->table[code[n].op == ASI_OP_TABLE ? code[n].b : code[n].c];
+    if (table->surface ? table->surface->given.interpolation == AS_LINEAR
+                       : table->n > 0 && table->given.interpolation == AS_LINEAR)
+      return true;
+  }
+  return false;
+}
+
 static as_status make_formula(as_builder *b, const char *text, const char *what, asi_formula **out,
                               as_error *error) {
   static const char *const own[ASI_OWN_SLOTS] = {[ASI_SLOT_VALUE] = "x", [ASI_SLOT_RATE] = "y"};
@@ -89,7 +103,10 @@ static as_status make_formula(as_builder *b, const char *text, const char *what,
   asi_expression *e = NULL;
   as_status status = asi_builder_compile(b, text, &wish, &e, error);
   if (status) return status;
-  if (e->n_slots > ASI_FORMULA_SLOTS)
+  if (uses_straight_table(b, e))
+    status = asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
+                      "%s uses a table with straight pieces: its slope would jump.", what);
+  else if (e->n_slots > ASI_FORMULA_SLOTS)
     status = asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
                       "%s depends on more than %d quantities.", what, (int)ASI_FORMULA_SLOTS);
   else if ((*out = asi_formula_make(e, text, false, what, b->table)) == NULL)

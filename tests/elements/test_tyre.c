@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "drive.h"
+#include "elements/road.h"
 #include "machines.h"
 #include "rig.h"
 #include "tyres.h"
@@ -99,6 +100,53 @@ static void test_by_hand(void **state) {
     assert_near("sigma_alpha", f.sigma_alpha, facts[i][6], 6e-4);
   }
   assert_near("K_y", 21.92 * 3928.5 * sin(2.0 * atan(1.0 / 2.0012)), 68865.0, 1.0);
+}
+
+// ---- roads ------------------------------------------------------------------------------------------
+
+/// A class C road by an independent implementation of the same sums, to 1e-9 m; slopes and curvatures of all that are no formulas.
+static void test_roads(void **state) {
+  (void)state;
+  static const double rows[][3] = {
+      {5.0, -0.8, -0.00013289622943464971}, {5.0, 0.8, -0.0001016369801603982},
+      {13.0, 0.0, -0.006382292393545516},   {23.0, -0.8, 0.007574125384546692},
+      {57.3, 0.8, 0.001783090967427502},    {101.7, -0.8, 0.0018393366378187679},
+      {200.0, 0.0, -0.00900972621061877},   {243.0, 0.8, 0.005650370074180661}};
+  as_road_def def = as_default_road_def();
+  double z[6], to[6], from[6];
+  def.kind = AS_ROAD_ROUGH;
+  def.roughness = 256e-6;
+  def.start = 3.0;
+  asi_curve road = {.road = asi_road_make(&def)};
+  const as_element_input in = {.t = 0.0};
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+    assert_int_equal(asi_road_height(&road, &in, rows[i][0], rows[i][1], true, z), AS_DONE);
+    assert_near("z", z[0], rows[i][2], 1e-9);
+  }
+  for (int kind = 0; kind < 3; ++kind) {
+    static const as_road_kind kinds[] = {AS_ROAD_PLANE, AS_ROAD_ROUGH, AS_ROAD_BUMP};
+    asi_curve_free(&road);
+    def.kind = kinds[kind];
+    def.normal[0] = 0.3;
+    def.height = 0.02;
+    def.length = 9.0;
+    road.road = asi_road_make(&def);
+    assert_int_equal(asi_road_is_plane(&road), kind == 0);
+    for (int i = 0; i < 5; ++i) {
+      const double x = 2.0 + 2.3 * i, y = 0.3 * i - 0.5, e = 1e-4;
+      asi_road_height(&road, &in, x, y, true, z);
+      asi_road_height(&road, &in, x + e, y, true, to);
+      asi_road_height(&road, &in, x - e, y, true, from);
+      assert_near("z_x", (to[0] - from[0]) / (2.0 * e), z[1], 1e-7);
+      assert_near("z_xx", (to[1] - from[1]) / (2.0 * e), z[3], 1e-6);
+      asi_road_height(&road, &in, x, y + e, true, to);
+      asi_road_height(&road, &in, x, y - e, true, from);
+      assert_near("z_y", (to[0] - from[0]) / (2.0 * e), z[2], 1e-7);
+      assert_near("z_xy", (to[1] - from[1]) / (2.0 * e), z[4], 1e-6);
+      assert_near("z_yy", (to[2] - from[2]) / (2.0 * e), z[5], 1e-6);
+    }
+  }
+  asi_curve_free(&road);
 }
 
 // ---- derivatives ------------------------------------------------------------------------------------
@@ -215,8 +263,9 @@ static void test_tangents(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_tables), cmocka_unit_test(test_rolling_radius),
-      cmocka_unit_test(test_by_hand), cmocka_unit_test(test_tangents)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_tables),
+                                     cmocka_unit_test(test_rolling_radius),
+                                     cmocka_unit_test(test_by_hand), cmocka_unit_test(test_roads),
+                                     cmocka_unit_test(test_tangents)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

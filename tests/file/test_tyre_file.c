@@ -172,6 +172,9 @@ static void test_model_refused(void **state) {
                {HEAD "roads: {r: {type: plane, normal: [1, 0, 0]}}\n", "it must point upwards"},
                {HEAD "roads: {r: {type: formula, height: 'x*t'}}\n", "t cannot be used here"},
                {HEAD "roads: {r: {type: formula, height: 'x*k'}}\n", "\"k\""},
+               {HEAD "tables: {f: {points: [[0, 0], [1, 1], [2, 0]], interpolation: "
+                     "linear}}\nroads: {r: {type: formula, height: 'f(x)'}}\n",
+                "a table with straight pieces: its slope would jump"},
                {HEAD "roads: {r: {type: rough}}\n", "missing: \"class\""},
                {HEAD "roads: {r: {type: rough, class: Z}}\n", "\"Z\" is none of A, B"},
                {HEAD "roads: {r: {type: bump, height: 0.1}}\n", "missing: \"length\""},
