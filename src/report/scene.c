@@ -25,6 +25,7 @@
 #include "elements/rolling.h"
 #include "elements/spring.h"
 #include "elements/stop.h"
+#include "elements/tyre.h"
 #include "elements/vector.h"
 #include "lie/rotation.h"
 #include "model/model.h"
@@ -238,7 +239,8 @@ static double length_of(const as_model *m, const asi_beam_parts *parts) {
   return length;
 }
 
-static void put_beams(scene *s) {
+/// The number of the next shape is returned.
+static int put_beams(scene *s) {
   const as_model *m = s->model;
   int number = s->machine->n_shapes;
   for (int b = 0; b < m->n_beams && m->n_stations <= MOST_STATIONS; ++b) {
@@ -254,6 +256,7 @@ static void put_beams(scene *s) {
       before = after;
     }
   }
+  return number;
 }
 
 /// From the axes of a section, one after the other.
@@ -262,6 +265,35 @@ static void quaternion_of(const double *axes, double *out) {
   for (int k = 0; k < 3; ++k)
     for (int i = 0; i < 3; ++i) R[3 * i + k] = axes[3 * k + i];
   asi_so3_from_matrix(R, out);
+}
+
+/// Wheels of tyres, from shape `number` on, on bodies that have no shapes of their own.
+static void put_tyres(scene *s, int number) {
+  const as_model *m = s->model;
+  for (int i = 0; i < m->n_forces; ++i) {
+    const asi_placed *p = &m->element[m->force[i]];
+    const asi_tyre *tyre = p->data;
+    bool drawn_already = p->e.type != &asi_tyre_type;
+    for (int k = 0; k < s->machine->n_shapes && !drawn_already; ++k)
+      drawn_already = s->machine->shapes[k].body.index == p->e.body[1];
+    if (drawn_already) continue;
+    const double R0 = tyre->tyre.UNLOADED_RADIUS,
+                 any[3] = {fabs(tyre->axis[0]) < 0.7, fabs(tyre->axis[0]) >= 0.7, 0.0};
+    double axes[9];
+    asi_cross(any, tyre->axis, axes + 3);
+    const double size = asi_norm(axes + 3);
+    for (int k = 3; k < 6; ++k) axes[k] /= size;
+    asi_cross(axes + 3, tyre->axis, axes);
+    asi_copy(tyre->axis, axes + 6);
+    as_shape wheel = {.kind = AS_SHAPE_WHEEL,
+                      .body = {p->e.body[1]},
+                      .radius = R0,
+                      .length = 0.7 * R0, // of which a file does not tell
+                      .color = {(double)NAN, (double)NAN, (double)NAN, (double)NAN}};
+    asi_copy(tyre->center, wheel.position);
+    quaternion_of(axes, wheel.quaternion);
+    put_shape(s, number++, &wheel);
+  }
 }
 
 /// A station: its body; place and axes of the section in it; half sizes of the outline; place and axes at rest in the world.
@@ -452,6 +484,17 @@ static drawn draw_torsion(const as_model *m, const asi_placed *p) {
   return d;
 }
 
+/// On the wheel, at its centre.
+static drawn draw_tyre(const asi_placed *p, const asi_tyre *tyre) {
+  drawn d = draw_other(p);
+  d.kind = "load";
+  d.n = 1;
+  d.body[0] = p->e.body[1];
+  d.point[0] = tyre->center;
+  d.anywhere = false;
+  return d;
+}
+
 static drawn draw_force(const as_model *m, int force) {
   const asi_placed *p = &m->element[m->force[force]];
   const as_element_type *type = p->e.type;
@@ -469,6 +512,7 @@ static drawn draw_force(const as_model *m, int force) {
   if (type == &asi_friction_type)
     return draw_between(p, "friction", ((const asi_friction *)data)->frame);
   if (type == &asi_actuator_type) return draw_actuator(p);
+  if (type == &asi_tyre_type) return draw_tyre(p, data);
   if (type == &asi_load_type) return draw_load(p, data);
   if (type == &asi_formula_load_type) return draw_load(p, &((const asi_actuator *)data)->load);
   return draw_other(p);
@@ -525,7 +569,7 @@ static void put_scene(scene *s) {
   put_bodies(s);
   fputs(",\n\"shapes\":[", s->out);
   for (int i = 0; i < s->machine->n_shapes; ++i) put_shape(s, i, &s->machine->shapes[i]);
-  put_beams(s);
+  put_tyres(s, put_beams(s));
   fputs("]", s->out);
   put_lines(s);
   put_flexibles(s);

@@ -289,11 +289,42 @@ static void test_formulas(void **state) {
   assert_non_null(strstr(messages.message[0].text, "it depends on the tyre's states"));
 }
 
+/// Reports draw a wheel with a tyre, about its axis, where its body has no shapes of its own.
+static void test_drawn(void **state) {
+  (void)state;
+  static as_messages messages;
+  for (int own = 0; own < 2; ++own) {
+    char text[600], *scene = NULL;
+    snprintf(text, sizeof text,
+             "alphastep: 1\nbodies: {w: {mass: 20, inertia: [1, 1, 1], position: [0, 0, "
+             "0.33]%s}}\nforces: {t: "
+             "{type: tyre, wheel: w, file: car.tir, axis: [1, 0, 0]}}\n",
+             own ? ", shapes: [{type: sphere, radius: 0.3}]" : "");
+    as_machine *m = load(text, &messages);
+    if (m == NULL) fail_msg("%s", messages.message[0].text);
+    as_error error;
+    assert_int_equal(as_scene_text(m, &scene, &error), AS_OK);
+    const char *wheel = strstr(scene, "\"kind\":\"wheel\"");
+    assert_int_equal(wheel != NULL, own == 0);
+    if (wheel) {
+      double q[4];
+      assert_int_equal(sscanf(strstr(wheel, "\"quaternion\":["), "\"quaternion\":[%lf,%lf,%lf,%lf",
+                              &q[0], &q[1], &q[2], &q[3]),
+                       4);
+      assert_near("axis", fabs(2.0 * (q[1] * q[3] + q[0] * q[2])), 1.0, 1e-12); // R z along x
+      assert_non_null(strstr(wheel, "\"radius\":0.344"));
+    }
+    free(scene);
+    as_machine_destroy(m);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_read),          cmocka_unit_test(test_modes),
       cmocka_unit_test(test_warnings),      cmocka_unit_test(test_refused),
       cmocka_unit_test(test_model_refused), cmocka_unit_test(test_small_table),
-      cmocka_unit_test(test_mirrored),      cmocka_unit_test(test_formulas)};
+      cmocka_unit_test(test_mirrored),      cmocka_unit_test(test_formulas),
+      cmocka_unit_test(test_drawn)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
