@@ -89,8 +89,6 @@ typedef struct as_expert {
       longest_share; ///< [SC.10] where functions may depend on the time, no step is longer than this share of the run: three of them are seen
   double look_share; ///< [SC.11] steps longer than this share of the run are looked into for inputs
   double
-      vibration_decay; ///< [SC.15] by how much less each radian of a vibration lets the error of a step be than the last one was
-  double
       singular_close; ///< [SC.13] a step that ends where round-off is amplified so many times as much as before it ends too close to a singular position
   double singular_share; ///< [SC.13] its next size; a half would meet the same position again
   double
@@ -102,10 +100,10 @@ typedef struct as_expert {
   double newton_floor; ///< [NW.1] automatic steps iterate to this share of the bound of round-off
   double
       projected_share; ///< [SC.9] what counts of an error of v that constraints and stiff springs take up
+  double vibration_motion; ///< [SC.15] vibrations faster than this share of v are motion
   double
-      vibration_small; ///< [SC.15] vibrations slower than this share of the tolerance of v are not followed
-  double vibration_motion; ///< [SC.15] those faster than this share of v are motion
-  double vibration_turn; ///< [SC.15] least angle that a vibration is taken to turn in a step [rad]
+      vibration_place; ///< [SC.15] those that move nothing by more than this share of the tolerance of q do not count there
+  double vibration_reach; ///< [SC.15] they are looked for over so many of their radians [rad]
   double
       round_off_most; ///< [SC.13] round-off may be taken off the error of a step up to this share of the largest component
   double

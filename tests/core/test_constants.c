@@ -99,9 +99,9 @@ static void test_refused(void **state) {
   static const double bad[] = {0.0, -1.0, (double)NAN, (double)INFINITY};
   for (int k = 0; k < 4; ++k) {
     expert = as_default_expert();
-    expert.vibration_decay = bad[k];
+    expert.vibration_motion = bad[k];
     assert_int_equal(as_integrator_create(p, &how, &s, &error), AS_ERR_ARGUMENT);
-    assert_non_null(strstr(error.message, "expert.vibration_decay"));
+    assert_non_null(strstr(error.message, "expert.vibration_motion"));
     assert_null(s);
   }
   expert = as_default_expert();

@@ -461,8 +461,8 @@ static bool spoil(as_integrator *s, int index) {
   case 45: s->control.amplified = nan; return true;
   case 46: s->stepper.blow.kinetic[1] = nan; return true;
   case 47: s->stepper.blow.stored[1] = nan; return true;
-  case 48: s->control.vibration = -1.0; return true;
-  case 49: s->control.vibration = nan; return true;
+  case 48: s->control.expected = -1.0; return true;
+  case 49: s->control.expected = nan; return true;
   default: return false;
   }
 }

@@ -37,7 +37,7 @@ static void forget_systems(as_integrator *s) {
 /// Blocks that steps do not evaluate anew before they use them: M, if it is constant, and what [NW.7] reads.
 static const as_block kept[] = {AS_BLOCK_M, AS_BLOCK_F_LAMBDA, AS_BLOCK_F_PSI};
 
-static void keep_blocks(as_integrator *s, bool back) {
+void asi_keep_blocks(as_integrator *s, bool back) {
   double *place = s->output.block;
   for (int i = 0; i < 3; ++i) {
     if (!(s->kin.problem->present & AS_BLOCK_BIT(kept[i]))) continue;
@@ -67,7 +67,7 @@ void asi_output_begin(as_integrator *s, bool of_a_row, asi_output *was) {
                       .n_implied = s->kin.redundancy.n_implied,
                       .n_inactive = s->kin.eval.n_inactive,
                       .mode = asi_flush_denormals()};
-  keep_blocks(s, false);
+  asi_keep_blocks(s, false);
   if (of_a_row) swap_systems(s);
   forget_systems(s); // one time does not depend on the others
   const bool is_left = s->stepper.last.known && s->stepper.last.jumped && s->state.t < s->stepper.t;
@@ -86,7 +86,7 @@ void asi_output_begin(as_integrator *s, bool of_a_row, asi_output *was) {
 void asi_output_end(as_integrator *s, const asi_output *was) {
   forget_systems(s);
   if (was->of_a_row) swap_systems(s);
-  keep_blocks(s, true);
+  asi_keep_blocks(s, true);
   s->kin.statistics = was->statistics; // output is not the integrator's work
   s->kin.mass_size = was->mass_size;
   s->kin.mass_known = was->mass_known;
@@ -380,6 +380,14 @@ static as_status factor_stiff(as_integrator *s, reach by) {
   asi_add_compliance(&s->kin, system, s->kin.compliance);
   for (int i = states; i < system->size; ++i) system->value[system->diagonal[i]] += 1.0;
   return asi_factor(&s->kin, system, s->state.t, "a state between steps");
+}
+
+as_status asi_spring_matrix(as_integrator *s, const as_point *at, double by_q) {
+  const reach by = {by_q, 0.0, 0.0};
+  asi_term terms[ASI_MAX_TERMS];
+  asi_system_set_factors(&s->output.stiff, terms, stiff_terms(s->kin.problem, by, terms));
+  const as_status status = asi_blocks(&s->kin, at, asi_system_blocks(&s->output.stiff));
+  return status ? status : factor_stiff(s, by);
 }
 
 /// The size of what the lines leave of the equations of motion at the q that is shown and at v.

@@ -279,7 +279,8 @@ static as_status begin(as_integrator *s, double t) {
   asi_jump_forget(&s->stepper);
   s->stepper.last_h = s->mesh.h = s->mesh.jump = (double)NAN;
   bool jumped = false;
-  as_status status = asi_zoh_act(s, &jumped);
+  as_status status = asi_expect_speed(s);
+  if (status == AS_OK) status = asi_zoh_act(s, &jumped);
   if (status == AS_OK) status = asi_events_start(s);
   if (status) return status; // and the run before goes on with its factors
   asi_system_forget(&s->stepper.step);

@@ -64,15 +64,10 @@ static as_status choose_first_step(as_integrator *s, double stop, double hint, d
   return AS_OK;
 }
 
-/// [SC.4] after an accepted step. The error of a vibration comes and goes; steps that grew with it would excite that, [SC.15].
+/// [SC.4] after an accepted step
 static void propose(as_integrator *s, double h, double e, bool shortened) {
-  const double decay = 1.0 - s->stepper.expert.vibration_decay * s->control.turn;
   const double bounded = fmax(e, s->stepper.expert.step_least_error);
   double factor = asi_proposed_factor(s, bounded);
-  s->control.vibration = fmax(s->control.fast, decay * s->control.vibration);
-  if (factor > 1.0)
-    factor = fmax(
-        1.0, fmin(factor, s->stepper.expert.step_safety * pow(1.0 / s->control.vibration, 0.25)));
   if (factor >= s->stepper.expert.step_hold_from && factor <= s->stepper.expert.step_hold_to)
     factor = 1.0;
   factor = fmax(factor, s->stepper.path.excited ? s->stepper.expert.step_least_calm

@@ -44,9 +44,17 @@ double asi_estimate_error(as_integrator *s, bool closely, double *amplified);
 /// [SC.14] How long windows are to be for round-off of v' to make no more than round_off_least of e_v; 0: it does not by steps. In
 /// index-3 form its bound is large enough without what constraints make of it.
 double asi_window_length(as_integrator *s);
+/// [SC.9] What constraints take up of a change e of velocities, by the matrix of the step; false: there is no telling.
+bool asi_find_taken(as_integrator *s, const double *e, double *taken);
 /// Adds the mean v' of a step to the window, and begins another where it has become that long; 0: there are none.
 void asi_fill_window(as_integrator *s, double length);
 /// The means of the step that was accepted last become those of an earlier step.
 void asi_remember_means(as_integrator *s);
+
+// vibration.c -------------------------------------------------------------------------------------
+
+/// [SC.15] Takes vibrations that do not count off s->control.estimate, whose part of v is without what constraints take up; by_v:
+/// that part over h^3 v'''. Errors below `least` may stay.
+void asi_let_go(as_integrator *s, double by_v, double least);
 
 #endif

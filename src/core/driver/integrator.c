@@ -105,6 +105,7 @@ static void lay_out(as_integrator *s, asi_layout *layout) {
   for (int i = 0; i < 3; ++i) s->control.slow[i] = asi_layout_take(layout, n);
   s->control.third = asi_layout_take(layout, n);
   s->control.held = asi_layout_take(layout, n);
+  for (int i = 0; i < 5; ++i) s->control.vibrating[i] = asi_layout_take(layout, n);
   s->control.inputs = asi_layout_take(layout, 3 * (n + nx + m) + 2 * m + n);
   s->impulse = asi_layout_take(layout, m + k);
   s->restitution = asi_layout_take(layout, m + k);

@@ -87,11 +87,9 @@ struct as_integrator {
     double slow_h[3]; ///< lengths of these windows [s]; 0: not known
     double *third;    ///< n: v''' by windows
     bool third_known;
-    double *held; ///< n: what counts of an error that constraints take up; scratch
-    double
-        fast; ///< what counts of the error of a vibration of stiff springs in the trial, in tolerances
-    double turn;      ///< how far that turns in it, within 0.2 and 1 [rad]
-    double vibration; ///< the largest of these lately
+    double *held;         ///< n: what counts of an error that constraints take up; scratch
+    double *vibrating[5]; ///< n: scratch of vibration.c
+    double expected; ///< [SC.15] speed that forces at the start lead to, over typical sizes [1/s]
     double
         *inputs; ///< 3 (n + n_x + n_lambda) + 2 n_lambda + n: scratch of inside.c, zeros at its end
   } control;
@@ -150,6 +148,11 @@ void asi_control_note(as_integrator *s);
 /// Moves what is known of v' in earlier steps as it has jumped now.
 void asi_control_move(as_integrator *s);
 
+// vibration.c -------------------------------------------------------------------------------------
+
+/// [SC.15] At a start: the speed that forces lead to. Only failing callbacks are errors.
+as_status asi_expect_speed(as_integrator *s);
+
 // control.c ---------------------------------------------------------------------------------------
 
 /// Takes one step as large as the tolerance allows. It does not pass `stop`, which may be infinite; `hint` is a
@@ -191,6 +194,11 @@ typedef struct asi_output {
 as_status asi_output_create(as_integrator *s, as_error *error);
 /// How many numbers there are in the blocks that are put back.
 size_t asi_output_block_size(const as_problem *p);
+/// Keeps blocks that steps do not evaluate anew before they use them, or puts them back.
+void asi_keep_blocks(as_integrator *s, bool back);
+/// Factorizes S of [DO.3] at a point with q alone, which moves by `by_q` v': M + by_q K between constraints, in s->output.stiff.
+/// Leaves blocks of that point.
+as_status asi_spring_matrix(as_integrator *s, const as_point *at, double by_q);
 /// Between these two systems may be solved at the time that is shown, with the constraints and held signals that it has:
 /// steps do not notice. For events, which are part of the run, the systems are those of steps.
 void asi_output_begin(as_integrator *s, bool of_a_row, asi_output *was);

@@ -91,8 +91,8 @@ static bool makes_sense(const as_integrator *s) {
          all_finite(now->lambda, m) && all_finite(now->psi, p->def.n_psi) &&
          all_finite(now->x, nx) && all_finite(now->xdot, nx) && all_finite(now->w, nx) &&
          all_finite(now->y, p->def.n_y) && (isnan(h) || (h > 0.0 && isfinite(h))) &&
-         s->control.error > 0.0 && s->control.error <= 1.0 && s->control.vibration >= 0.0 &&
-         isfinite(s->control.vibration) && s->control.amplified >= 0.0 &&
+         s->control.error > 0.0 && s->control.error <= 1.0 && s->control.expected >= 0.0 &&
+         isfinite(s->control.expected) && s->control.amplified >= 0.0 &&
          s->control.longest >= 0.0 && s->control.share >= 0.0 && isfinite(s->control.share) &&
          s->control.slow_share >= 0.0 && isfinite(s->control.slow_share) &&
          s->control.share_h >= 0.0 && windows_make_sense(s) && s->kin.eval.rate > 0.0 &&

@@ -111,7 +111,7 @@ static void serialize_history(as_integrator *s, asi_archive *a) {
   asi_archive_bool(a, &s->stepper.forward);
   asi_archive_double(a, &s->control.h);
   asi_archive_double(a, &s->control.error);
-  asi_archive_double(a, &s->control.vibration);
+  asi_archive_double(a, &s->control.expected);
   asi_archive_int(a, &s->control.patience, 0, MOST_PATIENCE);
   asi_archive_doubles(a, s->control.size, 2 * n + nx);
   for (int i = 1; i < 3; ++i) asi_archive_doubles(a, s->control.mean[i], n + nx);

@@ -9,6 +9,9 @@
 // [SC.17] A step below this share of the one before sees what it changes itself.
 #define MUCH_SHORTER 0.5
 
+// [SC.15] Errors below this do not keep steps from growing.
+#define LIMITS 0.25
+
 // [SC.18] Steps for which shares may serve.
 enum { MOST_BY_SHARES = 3 };
 
@@ -181,15 +184,6 @@ static double projected_weight(const as_integrator *s, int i) {
   return asi_lesser(asi_larger(ratio * ratio, s->stepper.expert.projected_share), 1.0);
 }
 
-/// M e in the rows of motion of each stage.
-static void find_momentum(const as_integrator *s, const double *e, double *r) {
-  const as_problem *p = s->kin.problem;
-  const int again = asi_second_stage(&s->stepper);
-  const double mass = s->def.method == AS_METHOD_SOI2 ? 1.0 - s->stepper.c.alpha_m : 1.0;
-  asi_panels_multiply_add(&p->panels[AS_BLOCK_M], s->kin.block[AS_BLOCK_M].value, mass, e, r);
-  if (again < s->stepper.active->size) memcpy(r + again, r, (size_t)p->n * sizeof(double));
-}
-
 /// left += A e for a column of A and its rows from `first` to before `end`; rows of a column rise.
 static void add_column(const asi_system *a, int j, int first, int end, double e, double *left) {
   const int *row = a->pattern.row;
@@ -200,19 +194,17 @@ static void add_column(const asi_system *a, int j, int first, int end, double e,
 }
 
 /// [SC.9] A (e', mu, ...) = A (e, 0, ...) but for zeros in the rows of constraints, with the matrix A of the step, so that
-/// B e' = 0; with `springs` M e stands in the rows of motion, so that these take up a part, too. Puts e - e' into `taken`.
-/// Factors of an earlier step will do; false: there is no solution.
-static bool find_taken(as_integrator *s, const double *e, bool springs, double *taken) {
+/// B e' = 0. Puts e - e' into `taken`. Factors of an earlier step will do.
+bool asi_find_taken(as_integrator *s, const double *e, double *taken) {
   const asi_system *a = s->stepper.active;
   const as_problem_def *def = &s->kin.problem->def;
   const int n = s->kin.problem->n, states = a->size - def->n_x - def->n_y,
             again = asi_second_stage(&s->stepper);
   double *left = s->scratch.unknowns;
   memset(left, 0, (size_t)a->size * sizeof(double));
-  if (springs) find_momentum(s, e, left);
   for (int j = 0; j < n; ++j) {
-    if (!springs) add_column(a, j, 0, n, e[j], left);
-    if (!springs && again < a->size) add_column(a, j, again, again + n, e[j], left);
+    add_column(a, j, 0, n, e[j], left);
+    if (again < a->size) add_column(a, j, again, again + n, e[j], left);
     if (states < a->size) add_column(a, j, states, a->size, e[j], left);
   }
   if (asi_solve(&s->kin, s->stepper.active, s->stepper.t1, left) != AS_OK) return false;
@@ -220,53 +212,20 @@ static bool find_taken(as_integrator *s, const double *e, bool springs, double *
   return true;
 }
 
-/// [SC.15] What counts of the part of e_v that stiff springs vibrate with, as a share of what they have `taken` of e_v: that
-/// part is taken/g. Where there is no telling, g = 1.
-static double vibration_share(as_integrator *s, const double *taken, double *g) {
-  const int n = s->kin.problem->n;
-  const double *size = s->control.new_size,
-               kap = (1.0 - s->stepper.c.alpha_f) / (1.0 - s->stepper.c.alpha_m);
-  double *const again = s->stepper.path.change;
-  *g = 1.0;
-  if (isnan(s->stepper.factor_h) || !find_taken(s, taken, true, again))
-    return s->stepper.expert.projected_share;
-  const double all = asi_error_product(s, taken, taken, size, n, n, BY_STEP);
-  const double part = asi_error_product(s, taken, again, size, n, n, BY_STEP) / all;
-  if (!(part > 0.0 && part < 1.0)) return s->stepper.expert.projected_share; // springs push
-  *g = part;
-  const double turn =
-      sqrt(part / ((1.0 - part) * kap * s->stepper.c.beta)) * s->stepper.h / s->stepper.factor_h;
-  const double seen = part * fabs(by_v(s)) * pow(asi_lesser(turn, 1.0), 3.0);
-  const double speed = sqrt(asi_error_product(s, taken, taken, size, n, n, BY_END)) / seen;
-  const double followed =
-      asi_lesser(speed / s->stepper.expert.vibration_small, 1.0) * (1.0 - part) / part;
-  const double share = followed + s->stepper.expert.projected_share;
-  if (speed * s->def.tolerance.rtol < s->stepper.expert.vibration_motion &&
-      share * sqrt(all) > s->control.fast) {
-    s->control.fast = share * sqrt(all);
-    s->control.turn = asi_lesser(asi_larger(turn, s->stepper.expert.vibration_turn), 1.0);
-  }
-  return share;
-}
-
-/// [SC.9] What counts of e_v, in tolerances, beside of_q: a little of what constraints and springs take up.
+/// [SC.9] What counts of e_v, in tolerances, beside of_q: a little of what constraints take up, and no vibrations that steps let go.
 static double measure_v(as_integrator *s, double of_q) {
   const int n = s->kin.problem->n;
   const double *size = s->control.new_size, of_v = asi_error_norm(s, size, n, n);
   double *const e = s->control.estimate + n, *const taken = s->stepper.work_n,
                 *const held = s->control.held;
-  if (!(of_v > of_q && (s->kin.redundancy.rows > 0 || s->stepper.path.excites))) return of_v;
+  if (!(of_v > of_q)) return of_v;
   memset(held, 0, (size_t)n * sizeof(double));
-  if (s->kin.redundancy.rows > 0 && find_taken(s, e, false, taken))
+  if (s->kin.redundancy.rows > 0 && asi_find_taken(s, e, taken))
     for (int i = 0; i < n; ++i) {
       e[i] -= taken[i];
       held[i] = projected_weight(s, i) * taken[i];
     }
-  if (s->stepper.path.excites && find_taken(s, e, true, taken)) {
-    double g;
-    const double share = vibration_share(s, taken, &g);
-    for (int i = 0; i < n; ++i) e[i] += (share - 1.0 / g) * taken[i];
-  }
+  if (asi_error_norm(s, size, n, n) > fmax(of_q, LIMITS)) asi_let_go(s, by_v(s), LIMITS);
   for (int i = 0; i < n; ++i) e[i] += held[i];
   return asi_error_norm(s, size, n, n);
 }
@@ -292,10 +251,11 @@ static bool note_share(double *share, double counted, double all, double steady)
 static double measure_errors(as_integrator *s) {
   const int n = s->kin.problem->n, nx = s->kin.problem->def.n_x;
   const double *size = s->control.new_size;
-  const double of_q = asi_error_norm(s, size, 0, n), all_of_v = asi_error_norm(s, size, n, n);
-  const double of_v = measure_v(s, of_q), of_x = asi_error_norm(s, size, 2 * n, nx);
+  const double all_of_q = asi_error_norm(s, size, 0, n), all_of_v = asi_error_norm(s, size, n, n);
+  const double of_v = measure_v(s, all_of_q), of_q = asi_error_norm(s, size, 0, n),
+               of_x = asi_error_norm(s, size, 2 * n, nx);
   const double most = asi_max_nan(asi_max_nan(of_q, of_v), of_x);
-  const double all_of_slow = find_slow(s), slow = all_of_slow > 0.0 ? measure_v(s, of_q) : 0.0;
+  const double all_of_slow = find_slow(s), slow = all_of_slow > 0.0 ? measure_v(s, all_of_q) : 0.0;
   const double most_change = s->stepper.expert.share_steady;
   const bool steady = note_share(&s->control.share, of_v, all_of_v, most_change),
              slow_steady = note_share(&s->control.slow_share, slow, all_of_slow, most_change);
@@ -387,8 +347,6 @@ double asi_estimate_error(as_integrator *s, bool closely, double *amplified) {
   find_means(s);
   asi_measure_sizes(s, &s->stepper.next, s->control.size, s->control.new_size);
   *amplified = s->control.amplified;
-  s->control.fast = 0.0;
-  s->control.turn = 1.0;
   if (!closely && estimate_by_shares(s, &error)) {
     ++s->control.by_shares;
     return error;

@@ -150,7 +150,7 @@ void asi_control_start(as_integrator *s) {
   asi_control_sizes(s);
   s->control.h = s->def.tolerance.first_step;
   s->control.error = 1.0;
-  s->control.vibration = 0.0;
+  s->control.expected = 0.0;
   s->control.patience = 0;
   s->control.amplified = s->control.longest = s->control.share_h = 0.0;
   s->control.share = s->control.slow_share = 0.0;

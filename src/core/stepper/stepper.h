@@ -365,6 +365,8 @@ as_status asi_correct_stiff_modes(asi_stepper *s, bool changed);
 /// What springs and dampers have in a change w of v' over a step beside what inertia has, by the matrix of steps and M as it was
 /// evaluated last. Spoils s->z.
 double asi_stiff_share(asi_stepper *s, const double *w);
+/// omega^2 of a change w of v by springs and dampers, by the matrix of steps and M as it was evaluated last; NAN: it knows of none.
+double asi_spring_rate(asi_stepper *s, const double *w);
 /// Makes the matrix of a step in s->active, perhaps without dampers.
 typedef as_status asi_assemble_start(asi_stepper *s, bool dampers);
 /// Takes out of v0, of a0, which is v' at a start, and of the rates there what a step of size h does not resolve. The factors of

@@ -227,6 +227,14 @@ static double size_of(const asi_stepper *s, const double *w) {
   return sum;
 }
 
+double asi_spring_rate(asi_stepper *s, const double *w) {
+  const double kap = (1.0 - s->c.alpha_f) / (1.0 - s->c.alpha_m);
+  if ((s->def->method == AS_METHOD_SOI2 && s->active == &s->shared) || isnan(s->factor_h))
+    return (double)NAN;
+  (void)stiff_force(s, w, s->residual);
+  return work_of(s, w) / (kap * s->c.beta * s->factor_h * s->factor_h * size_of(s, w));
+}
+
 /// How much e changes with h, over e.
 static double change_of_extra(const asi_stepper *s) {
   const double l = lag(s), squares = s->h * s->h / (s->path.h[0] * s->path.h[0]);
