@@ -63,11 +63,13 @@ static void coefficients(double s, double g[3]) {
   g[2] = (-f2 - 2.0 * g[1]) / s;
 }
 
-/// The frames against each other. P, S and Z have no numbers below on the left, which products leave out.
+/// Frame B against frame A, in the axes of B. S has no numbers below on the left, which products leave out.
 typedef struct relation {
   double d[N], g[3];
-  double P[2][N * N];
-  double B[2][N * N]; ///< Z P: D_q d
+  double Et[9];     ///< E^T = (R_B A_B)^T: from the world
+  double Qt[9];     ///< Q^T = E^T R_A: from body A
+  double arm[2][3]; ///< rho and p
+  double S[N * N];
 } relation;
 
 /// factor (even +- odd) of 3 x 3 matrices, odd = a~/2
@@ -166,44 +168,39 @@ static void times(const double *A, bool transposed, const double *x, double *out
   }
 }
 
-/// d, g and P; false within 1e-4 of half a turn.
-static bool relate(const asi_frame frame[2], const as_body_motion *const body[2], relation *x) {
-  double R[9], q[4], apart[3], r[3], place[2][3];
-  memset(x->P, 0, sizeof x->P);
-  for (int s = 0; s < 2; ++s) {
-    asi_rotate(body[s]->R, frame[s].p, place[s]);
-    for (int k = 0; k < 3; ++k) {
-      const double *axis = frame[s].axis + 3 * k;
-      asi_rotate(body[s]->R, axis, x->P[s] + N * k);
-      asi_add_cross(-1.0, axis, frame[s].p, x->P[s] + N * k + 3);
-      asi_copy(axis, x->P[s] + N * (k + 3) + 3);
-    }
-  }
+/// (R A)^T
+static void set_axes(const asi_frame *frame, bool tilted, const double *R, double *out) {
+  if (tilted)
+    for (int k = 0; k < 3; ++k) asi_rotate(R, frame->axis + 3 * k, out + 3 * k);
+  else
+    asi_set_transposed(R, out);
+}
+
+/// All but S; false within 1e-4 of half a turn.
+static bool relate(const asi_beam *b, const as_body_motion *const body[2], relation *x) {
+  double At[9], R[9], q[4], place[2][3], apart[3], between[3], r[3], once[3], twice[3];
+  set_axes(&b->frame[0], b->tilted[0], body[0]->R, At);
+  set_axes(&b->frame[1], b->tilted[1], body[1]->R, x->Et);
+  asi_multiply(x->Et, body[0]->R, x->Qt);
   for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j) R[3 * i + j] = asi_dot(x->P[0] + N * i, x->P[1] + N * j);
+    for (int j = 0; j < 3; ++j) R[3 * i + j] = asi_dot(At + 3 * i, x->Et + 3 * j);
   asi_so3_from_matrix(R, q);
   asi_so3_log(q, x->d + 3);
   const double s = asi_dot(x->d + 3, x->d + 3), most = 3.14149265358979323846;
   if (!(s < most * most)) return false;
   coefficients(s, x->g);
-  for (int k = 0; k < 3; ++k)
-    apart[k] = body[1]->x[k] - body[0]->x[k] + (place[1][k] - place[0][k]);
-  for (int k = 0; k < 3; ++k) r[k] = asi_dot(x->P[0] + N * k, apart);
-  double once[3], twice[3];
-  asi_cross(x->d + 3, r, once);
+  for (int e = 0; e < 2; ++e) asi_rotate(body[e]->R, b->frame[e].p, place[e]);
+  asi_sum(body[1]->x, -1.0, body[0]->x, apart);
+  asi_sum(place[1], -1.0, place[0], between);
+  asi_sum(apart, 1.0, between, r);
+  asi_add(1.0, place[1], apart);
+  asi_rotate(x->Et, apart, x->arm[0]);
+  for (int k = 0; k < 3; ++k) x->arm[1][k] = asi_dot(b->frame[1].axis + 3 * k, b->frame[1].p);
+  asi_rotate(At, r, apart);
+  asi_cross(x->d + 3, apart, once);
   asi_cross(x->d + 3, once, twice);
-  for (int k = 0; k < 3; ++k) x->d[k] = r[k] - once[k] / 2.0 + x->g[0] * twice[k];
+  for (int k = 0; k < 3; ++k) x->d[k] = apart[k] - once[k] / 2.0 + x->g[0] * twice[k];
   return true;
-}
-
-static void set_gradient(relation *x) {
-  double S[9], X[9], Z[N * N];
-  set_even(x->d, x->g, S, X);
-  for (int s = 0; s < 2; ++s) {
-    const double sign = s ? 1.0 : -1.0;
-    set_S(x->d, S, X, sign, sign, Z);
-    set_product(Z, x->P[s], x->B[s]);
-  }
 }
 
 /// out += factor O(y)
@@ -235,110 +232,213 @@ static void add_E(const relation *x, double factor, const double *y, double *out
   asi_add_outer(4.0 * factor * g[2] * wu, wwy, w, out, stride);
 }
 
-/// -W(-d; stress) and -W(d; stress), without what is above on the left, which is zero
-static void set_W(const relation *x, const double *stress, double out[2][N * N]) {
+/// out += W(d; stress)
+static void add_W(const relation *x, const double *stress, double *out) {
   const double *n = stress, *m = stress + 3;
-  double On[9] = {0}, Om[9] = {0};
+  double On[9] = {0};
+  asi_add_skew(0.5, n, On, 3);
   add_O(x, 1.0, n, On, 3);
-  add_O(x, 1.0, m, Om, 3);
-  add_E(x, 1.0, n, Om, 3);
-  for (int s = 0; s < 2; ++s) {
-    const double sign = s ? -1.0 : 1.0;
-    double *W = out[s];
-    memset(W, 0, 3 * N * sizeof *W);
-    set_signed(On, n, -sign, sign, W + 3);
-    set_signed(On, n, -sign, sign, W + 3 * N);
-    set_signed(Om, m, -sign, sign, W + 3 * N + 3);
-  }
+  asi_add_matrix(1.0, On, out + 3, N);
+  asi_add_matrix(1.0, On, out + 3 * N, N);
+  asi_add_skew(0.5, m, out + 3 * N + 3, N);
+  add_O(x, 1.0, m, out + 3 * N + 3, N);
+  add_E(x, 1.0, n, out + 3 * N + 3, N);
 }
 
-/// D_d d' = Y(-d; nu_A) + Y(d; nu_B)
-static void set_Y(const relation *x, const double *a, const double *b, double *out) {
-  double sum[N], gap[N];
-  for (int k = 0; k < N; ++k) {
-    sum[k] = a[k] + b[k];
-    gap[k] = b[k] - a[k];
-  }
+/// Y(d; moving)
+static void set_Y(const relation *x, const double *moving, double *out) {
+  const double *y = moving, *z = moving + 3;
   memset(out, 0, N * N * sizeof *out);
   for (int k = 0; k < 2; ++k) {
-    asi_add_skew(-0.5, sum + 3, out + k * (3 * N + 3), N);
-    add_O(x, 1.0, gap + 3, out + k * (3 * N + 3), N);
+    asi_add_skew(-0.5, z, out + k * (3 * N + 3), N);
+    add_O(x, 1.0, z, out + k * (3 * N + 3), N);
   }
-  asi_add_skew(-0.5, sum, out + 3, N);
-  add_O(x, 1.0, gap, out + 3, N);
-  add_E(x, 1.0, gap + 3, out + 3, N);
+  asi_add_skew(-0.5, y, out + 3, N);
+  add_O(x, 1.0, y, out + 3, N);
+  add_E(x, 1.0, z, out + 3, N);
 }
 
 /// What an evaluation needs.
 typedef struct bend {
   relation x;
-  double strain[N], rate[N], stress[N], nu[2][N], v[2][3];
+  double strain[N], rate[N], stress[N];
+  double wrench[N];                    ///< on frame B, in its axes
+  double apart[3], spin[3], moving[N]; ///< where it is damped: Delta, Omega, delta'
 } bend;
 
+/// delta' = (Delta + A_B^T (omega_B x p_B) - Omega x rho; A_B^T omega_B - Omega)
+static void set_moving(const asi_beam *b, const as_element_input *in, bend *at) {
+  const as_body_motion *A = in->body[0], *B = in->body[1];
+  const asi_frame *f = &b->frame[1];
+  double apart[3], turning[3];
+  asi_sum(B->v, -1.0, A->v, apart);
+  asi_rotate(at->x.Et, apart, at->apart);
+  asi_rotate(at->x.Qt, A->omega, at->spin);
+  asi_cross(B->omega, f->p, turning);
+  asi_cross(at->x.arm[0], at->spin, at->moving);
+  for (int k = 0; k < 3; ++k) {
+    at->moving[k] += at->apart[k] + asi_dot(f->axis + 3 * k, turning);
+    at->moving[3 + k] = asi_dot(f->axis + 3 * k, B->omega) - at->spin[k];
+  }
+}
+
 static int measure(const asi_beam *b, const as_element_input *in, bend *at) {
-  if (!relate(b->frame, in->body, &at->x))
+  double even[2][9];
+  if (!relate(b, in->body, &at->x))
     return asi_retry(in, "its ends are turned by half a turn, where their rotation has no value");
-  set_gradient(&at->x);
-  memset(at->rate, 0, sizeof at->rate);
+  set_even(at->x.d, at->x.g, even[0], even[1]);
+  set_S(at->x.d, even[0], even[1], 1.0, 1.0, at->x.S);
   for (int k = 0; k < N; ++k) at->strain[k] = (at->x.d[k] - b->rest[k]) / b->length;
-  for (int s = 0; s < 2 && b->damped; ++s) {
-    double velocity[N], rate[N];
-    asi_sum(in->body[s]->v, -1.0, in->body[0]->v, at->v[s]);
-    asi_copy(at->v[s], velocity);
-    asi_copy(in->body[s]->omega, velocity + 3);
-    times(at->x.P[s], false, velocity, at->nu[s]);
-    times(at->x.B[s], false, velocity, rate);
-    for (int k = 0; k < N; ++k) at->rate[k] += rate[k] / b->length;
+  memset(at->rate, 0, sizeof at->rate);
+  if (b->damped) {
+    set_moving(b, in, at);
+    times(at->x.S, false, at->moving, at->rate);
+    for (int k = 0; k < N; ++k) at->rate[k] /= b->length;
   }
   for (int i = 0; i < N; ++i) {
     at->stress[i] = 0.0;
     for (int k = 0; k < N; ++k)
-      at->stress[i] += b->K[N * i + k] * at->strain[k] + b->C[N * i + k] * at->rate[k];
+      at->stress[i] += b->K[N * i + k] * (at->strain[k] + b->tau * at->rate[k]);
   }
+  times(at->x.S, true, at->stress, at->wrench);
+  for (int k = 0; k < N; ++k) at->wrench[k] = -at->wrench[k];
   return AS_DONE;
 }
 
-/// D_q d' at fixed v, of one body's columns.
-static void set_rate_q(const as_element_input *in, const bend *at, const double *Y, int s,
-                       double *out) {
-  const double *R = in->body[s]->R;
-  double seen[3], back[3];
-  memset(out, 0, N * N * sizeof *out);
-  add_product(Y, at->x.B[s], out, N);
-  asi_rotate_back(R, at->v[s], seen);
-  for (int i = 0; i < N; ++i) { // B_x R (R^T v)~
-    asi_rotate_back(R, at->x.B[s] + N * i, back);
-    asi_add_cross(1.0, back, seen, out + N * i + 3);
+static void add_force(const asi_beam *b, const bend *at, double *force) {
+  const double *n = at->wrench, *m = n + 3;
+  double pull[3], torque[3], turned[3];
+  asi_rotate_back(at->x.Et, n, pull);
+  asi_add(-1.0, pull, force);
+  asi_add(1.0, pull, force + N);
+  asi_copy(m, torque);
+  asi_add_cross(1.0, at->x.arm[0], n, torque);
+  asi_rotate_back(at->x.Qt, torque, turned);
+  asi_add(-1.0, turned, force + 3);
+  asi_copy(m, torque);
+  asi_add_cross(1.0, at->x.arm[1], n, torque);
+  for (int k = 0; k < 3; ++k) asi_add(torque[k], b->frame[1].axis + 3 * k, force + N + 3);
+}
+
+// Rows u, w, e of six unknowns and three: of delta, and of the turn of frame B alone.
+enum { ROW = 10 };
+
+/// out = sign (H_m + arm~ H_n), three rows
+static void set_torque_rows(double sign, const double *H, const double *arm, double *out) {
+  for (int i = 0; i < 3; ++i) {
+    const double *m = H + (3 + i) * ROW, *y = H + (i + 1) % 3 * ROW, *z = H + (i + 2) % 3 * ROW;
+    const asi_simd2 one = asi_simd_splat(sign), ay = asi_simd_splat(sign * arm[(i + 1) % 3]),
+                    az = asi_simd_splat(sign * arm[(i + 2) % 3]);
+#pragma GCC unroll 5
+    for (int j = 0; j < ROW; j += 2)
+      asi_simd_store(out + i * ROW + j, one * asi_simd_load(m + j) + ay * asi_simd_load(z + j) -
+                                            az * asi_simd_load(y + j));
   }
 }
 
-static void add_f_q(const asi_beam *b, const as_element_input *in, const bend *at, double *f_q) {
-  double rate_q[2][N * N], Y[N * N], W[2][N * N];
-  if (b->damped) set_Y(&at->x, at->nu[0], at->nu[1], Y);
-  for (int s = 0; s < 2 && b->damped; ++s) set_rate_q(in, at, Y, s, rate_q[s]);
-  set_W(&at->x, at->stress, W);
-  for (int r = 0; r < 2; ++r) {
-    double left[N * N] = {0}, damping[N * N] = {0}, f[3], world[N];
-    double *const row = f_q + (ptrdiff_t)r * N * ASI_PAIR;
-    add_transposed_product(1.0, at->x.P[r], W[r], left);
-    add_transposed_product(-1.0 / b->length, at->x.B[r], b->K, left);
-    for (int s = 0; s < 2; ++s) add_product(left, at->x.B[s], row + (ptrdiff_t)s * N, ASI_PAIR);
-    if (b->damped) add_transposed_product(-1.0 / b->length, at->x.B[r], b->C, damping);
-    for (int s = 0; s < 2 && b->damped; ++s)
-      add_product(damping, rate_q[s], row + (ptrdiff_t)s * N, ASI_PAIR);
-    // The force in body axes, of which D_q (R f) = -R f~ dtheta.
-    times(at->x.B[r], true, at->stress, world);
-    asi_rotate_back(in->body[r]->R, world, f);
-    asi_add_times_skew(1.0, in->body[r]->R, f, row + (ptrdiff_t)r * N + 3, ASI_PAIR);
+/// T rows, T given by its transpose
+static void turn_rows(const double *Tt, double *rows) {
+#pragma GCC unroll 5
+  for (int j = 0; j < ROW; j += 2) {
+    const asi_simd2 x = asi_simd_load(rows + j), y = asi_simd_load(rows + ROW + j),
+                    z = asi_simd_load(rows + 2 * ROW + j);
+#pragma GCC unroll 3
+    for (int i = 0; i < 3; ++i)
+      asi_simd_store(rows + i * ROW + j, asi_simd_splat(Tt[i]) * x + asi_simd_splat(Tt[3 + i]) * y +
+                                             asi_simd_splat(Tt[6 + i]) * z);
   }
 }
 
-static void add_f_v(const asi_beam *b, const bend *at, double *f_v) {
-  for (int r = 0; r < 2; ++r) {
-    double left[N * N] = {0};
-    add_transposed_product(-1.0 / b->length, at->x.B[r], b->C, left);
-    for (int s = 0; s < 2; ++s)
-      add_product(left, at->x.B[s], f_v + (ptrdiff_t)r * N * ASI_PAIR + (ptrdiff_t)s * N, ASI_PAIR);
+/// out += sign row
+ASI_INLINED void add_line(double sign, const double *row, double *out) {
+  const asi_simd2 factor = asi_simd_splat(sign);
+#pragma GCC unroll 6
+  for (int j = 0; j < ASI_PAIR; j += 2)
+    asi_simd_store(out + j, asi_simd_load(out + j) + factor * asi_simd_load(row + j));
+}
+
+/// The columns of the bodies' moves of one row, -(u delta_u + w delta_w + e w_B).
+static void set_columns(const asi_beam *b, const relation *x, const double *row, double *out) {
+  const double *u = row, *w = row + 3, *e = row + 6;
+  double a[3], c[3];
+  asi_rotate_back(x->Et, u, out);
+  asi_set(-out[0], -out[1], -out[2], out + 6);
+  asi_copy(w, a);
+  asi_add_cross(-1.0, u, x->arm[0], a);
+  asi_rotate_back(x->Qt, a, out + 3);
+  asi_cross(u, x->arm[1], c);
+  for (int k = 0; k < 3; ++k) c[k] -= w[k] + e[k];
+  if (b->tilted[1])
+    asi_rotate_back(b->frame[1].axis, c, out + 9);
+  else
+    asi_copy(c, out + 9);
+}
+
+/// Adds what H means for moves and forces of the bodies; the force, which turns with them, where it is given.
+static void add_moves(const asi_beam *b, const relation *x, const double *H, const double *wrench,
+                      double *out) {
+  double rows[9 * ROW], line[ASI_PAIR];
+  memcpy(rows, H, 3 * ROW * sizeof *rows);
+  set_torque_rows(-1.0, H, x->arm[0], rows + 3 * ROW);
+  set_torque_rows(1.0, H, x->arm[1], rows + 6 * ROW);
+  if (wrench) {
+    const double *n = wrench, *m = wrench + 3;
+    asi_add_skew(1.0, n, rows + 6, ROW);
+    asi_add_skew(-1.0, n, rows + 3 * ROW, ROW);
+    asi_add_skew(-1.0, m, rows + 3 * ROW + 3, ROW);
+    asi_add_skew_skew(-1.0, x->arm[0], n, rows + 3 * ROW + 3, ROW);
+  }
+  turn_rows(x->Et, rows);
+  turn_rows(x->Qt, rows + 3 * ROW);
+  if (b->tilted[1]) turn_rows(b->frame[1].axis, rows + 6 * ROW);
+  for (int i = 0; i < 9; ++i) {
+    set_columns(b, x, rows + i * ROW, line);
+    if (i < 3) add_line(-1.0, line, out + i * ASI_PAIR);
+    add_line(1.0, line, out + (i < 3 ? 6 + i : i < 6 ? i : 3 + i) * ASI_PAIR);
+  }
+}
+
+/// Rows of H from two matrices for delta; e is zero.
+static void set_rows(const double *from, double *H) {
+  for (int i = 0; i < N; ++i) {
+    memcpy(H + i * ROW, from + i * N, N * sizeof *H);
+    memset(H + i * ROW + N, 0, (ROW - N) * sizeof *H);
+  }
+}
+
+static void add_tangents(const asi_beam *b, const bend *at, double *f_q, double *f_v) {
+  const relation *x = &at->x;
+  double G[N * N] = {0}, left[N * N], sum[N * N] = {0}, T[N * N] = {0}, H[N * ROW];
+  add_transposed_product(1.0 / b->length, x->S, b->K, G);
+  memcpy(left, G, sizeof left);
+  if (b->damped) {
+    add_product(G, x->S, T, N);
+    for (int i = 0; i < N * N; ++i) T[i] *= b->tau;
+  }
+  if (f_q) {
+    add_W(x, at->stress, left);
+    if (b->damped) {
+      double Y[N * N];
+      set_Y(x, at->moving, Y);
+      for (int i = 0; i < N * N; ++i) Y[i] *= b->tau;
+      add_product(G, Y, left, N);
+    }
+    add_product(left, x->S, sum, N);
+    set_rows(sum, H);
+    for (int i = 0; i < N && b->damped; ++i) {
+      const double *u = T + N * i, *w = u + 3;
+      double *const h = H + i * ROW, turn[3];
+      asi_cross(x->arm[0], at->spin, turn);
+      asi_add_cross(-1.0, u, at->spin, h);
+      asi_add_cross(1.0, u, turn, h + 3);
+      asi_add_cross(-1.0, w, at->spin, h + 3);
+      asi_add_cross(1.0, u, at->apart, h + 6);
+    }
+    add_moves(b, x, H, at->wrench, f_q);
+  }
+  if (f_v && b->damped) {
+    set_rows(T, H);
+    add_moves(b, x, H, NULL, f_v);
   }
 }
 
@@ -347,13 +447,8 @@ static int evaluate(const as_element_input *in, const as_element_output *out, co
   bend at;
   const int code = measure(b, in, &at);
   if (code) return code;
-  for (int s = 0; s < 2 && out->force; ++s) {
-    double f[N];
-    times(at.x.B[s], true, at.stress, f);
-    for (int k = 0; k < N; ++k) out->force[N * s + k] -= f[k];
-  }
-  if (out->f_q) add_f_q(b, in, &at, out->f_q);
-  if (out->f_v && b->damped) add_f_v(b, &at, out->f_v);
+  if (out->force) add_force(b, &at, out->force);
+  if (out->f_q || (out->f_v && b->damped)) add_tangents(b, &at, out->f_q, out->f_v);
   if (b->heavy) asi_beam_add_inertia(b, in, out);
   return b->loaded ? asi_beam_add_load(b, in, out) : AS_DONE;
 }
@@ -377,7 +472,8 @@ static void power(const as_element_input *in, as_element_power *out, const void 
   const asi_beam *b = data;
   bend at;
   out->supplied = b->loaded ? asi_beam_load_power(b, in) : 0.0;
-  out->dissipated = measure(b, in, &at) ? (double)NAN : b->length * quadratic(b->C, at.rate);
+  out->dissipated =
+      measure(b, in, &at) ? (double)NAN : b->tau * b->length * quadratic(b->K, at.rate);
 }
 
 // ---- rest shape and K* ------------------------------------------------------------------------------
@@ -439,10 +535,17 @@ const double asi_beam_weight[ASI_BEAM_POINTS] = {0.08566224618958518, 0.18038078
                                                  0.23395696728634552, 0.23395696728634552,
                                                  0.1803807865240693,  0.08566224618958518};
 
+static bool is_unit(const double *A) {
+  for (int i = 0; i < 9; ++i)
+    if (A[i] != (i % 4 == 0 ? 1.0 : 0.0)) return false;
+  return true;
+}
+
 bool asi_beam_shape(asi_beam *beam, const as_body_motion *a, const as_body_motion *b) {
   const as_body_motion *const body[2] = {a, b};
   relation rest;
-  if (!relate(beam->frame, body, &rest)) return false;
+  for (int e = 0; e < 2; ++e) beam->tilted[e] = !is_unit(beam->frame[e].axis);
+  if (!relate(beam, body, &rest)) return false;
   memcpy(beam->rest, rest.d, sizeof beam->rest);
   beam->length = asi_norm(beam->rest);
   for (int e = 0; e < 2; ++e) {
@@ -471,7 +574,7 @@ bool asi_beam_stiffness(asi_beam *beam, const double section[ASI_BEAM_POINTS][36
   else if (!asi_beam_invert(sum, beam->K))
     return false;
   beam->damped = tau != 0.0;
-  for (int i = 0; i < N * N; ++i) beam->C[i] = tau * beam->K[i];
+  beam->tau = tau;
   return true;
 }
 

@@ -18,8 +18,9 @@ typedef struct asi_beam {
   double length;                 ///< of the reference line [m]
   double rest[ASI_BEAM];         ///< d of the unloaded shape
   double K[ASI_BEAM * ASI_BEAM]; ///< K*, or the section's stiffness
-  double C[ASI_BEAM * ASI_BEAM]; ///< of damping
+  double tau;                    ///< [s], of damping: C = tau K
   bool damped;
+  bool tilted[2]; ///< the frame has other axes than its body
   // Inertia, see beam_mass.c.
   bool heavy;                 ///< it has mass besides that of its bodies
   bool off[ASI_DIRECTORS];    ///< c is not zero

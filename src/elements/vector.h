@@ -71,6 +71,11 @@ static inline void asi_rotate_back(const double *R, const double *a, double *out
   out[2] = R[2] * x + R[5] * y + R[8] * z;
 }
 
+/// A^T
+static inline void asi_set_transposed(const double *A, double *out) {
+  for (int i = 0; i < 3; ++i) asi_set(A[i], A[3 + i], A[6 + i], out + 3 * i);
+}
+
 /// A B
 static inline void asi_multiply(const double *A, const double *B, double *out) {
   for (int i = 0; i < 9; i += 3) {
