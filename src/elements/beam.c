@@ -72,34 +72,28 @@ typedef struct relation {
   double S[N * N];
 } relation;
 
-/// factor (even +- odd) of 3 x 3 matrices, odd = a~/2
-static void set_signed(const double *even, const double *a, double sign, double factor,
-                       double *out) {
-  for (int i = 0; i < 3; ++i)
+/// S(d), of which g is known
+static void set_S(const double *d, const double *g, double *out) {
+  const double *u = d, *w = d + 3, ww = asi_dot(w, w), wu = asi_dot(w, u);
+  const double k = 2.0 * g[1] * wu;
+  double near[3];
+  for (int j = 0; j < 3; ++j) near[j] = g[0] * u[j] + k * w[j];
 #pragma GCC unroll 3
-    for (int j = 0; j < 3; ++j) out[N * i + j] = factor * even[3 * i + j];
-  asi_add_skew(factor * sign / 2.0, a, out, N);
-}
-
-/// What S(d) and S(-d) share: even parts of S(w) and X.
-static void set_even(const double *d, const double *g, double S[9], double X[9]) {
-  const double *u = d, *w = d + 3;
-  memset(S, 0, 9 * sizeof *S);
-  memset(X, 0, 9 * sizeof *X);
-  asi_add_identity(1.0, S, 3);
-  asi_add_skew_skew(g[0], w, w, S, 3);
-  asi_add_skew_skew(g[0], u, w, X, 3);
-  asi_add_skew_skew(g[0], w, u, X, 3);
-  asi_add_skew_skew(2.0 * g[1] * asi_dot(w, u), w, w, X, 3);
-}
-
-/// factor S(sign d)
-static void set_S(const double *d, const double *S, const double *X, double sign, double factor,
-                  double *out) {
-  memset(out, 0, N * N * sizeof *out);
-  set_signed(S, d + 3, sign, factor, out);
-  set_signed(X, d, sign, factor, out + 3);
-  set_signed(S, d + 3, sign, factor, out + 3 * N + 3);
+  for (int i = 0; i < 3; ++i) { // a~ b~ + b~ a~ = a b^T + b a^T - 2 (a . b) I
+    double *const S = out + N * i, *const low = S + 3 * N;
+    const double x = g[0] * w[i];
+#pragma GCC unroll 3
+    for (int j = 0; j < 3; ++j) {
+      S[j] = x * w[j];
+      S[3 + j] = x * u[j] + near[i] * w[j];
+      low[j] = 0.0;
+    }
+    S[i] += 1.0 - g[0] * ww;
+    S[3 + i] -= 2.0 * g[0] * wu + k * ww;
+  }
+  asi_add_skew(0.5, w, out, N);
+  asi_add_skew(0.5, u, out + 3, N);
+  for (int i = 0; i < 3; ++i) asi_copy(out + N * i, out + N * (3 + i) + 3);
 }
 
 /// sum += factor row, six numbers
@@ -168,94 +162,96 @@ static void times(const double *A, bool transposed, const double *x, double *out
   }
 }
 
-/// (R A)^T
-static void set_axes(const asi_frame *frame, bool tilted, const double *R, double *out) {
-  if (tilted)
-    for (int k = 0; k < 3; ++k) asi_rotate(R, frame->axis + 3 * k, out + 3 * k);
-  else
-    asi_set_transposed(R, out);
-}
-
 /// All but S; false within 1e-4 of half a turn.
 static bool relate(const asi_beam *b, const as_body_motion *const body[2], relation *x) {
-  double At[9], R[9], q[4], place[2][3], apart[3], between[3], r[3], once[3], twice[3];
-  set_axes(&b->frame[0], b->tilted[0], body[0]->R, At);
-  set_axes(&b->frame[1], b->tilted[1], body[1]->R, x->Et);
-  asi_multiply(x->Et, body[0]->R, x->Qt);
-  for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j) R[3 * i + j] = asi_dot(At + 3 * i, x->Et + 3 * j);
+  const double *const RA = body[0]->R, *const RB = body[1]->R;
+  double R[9], q[4], apart[3], r[3], between[3], once[3], twice[3];
+  if (b->tilted[1])
+    for (int k = 0; k < 3; ++k) asi_rotate(RB, b->frame[1].axis + 3 * k, x->Et + 3 * k);
+  else
+    asi_set_transposed(RB, x->Et);
+  asi_multiply(x->Et, RA, x->Qt);
+  for (int i = 0; i < 3; ++i) {
+    if (b->tilted[0])
+      asi_rotate(x->Qt, b->frame[0].axis + 3 * i, R + 3 * i);
+    else
+      asi_set(x->Qt[i], x->Qt[3 + i], x->Qt[6 + i], R + 3 * i);
+  }
   asi_so3_from_matrix(R, q);
   asi_so3_log(q, x->d + 3);
   const double s = asi_dot(x->d + 3, x->d + 3), most = 3.14149265358979323846;
   if (!(s < most * most)) return false;
   coefficients(s, x->g);
-  for (int e = 0; e < 2; ++e) asi_rotate(body[e]->R, b->frame[e].p, place[e]);
   asi_sum(body[1]->x, -1.0, body[0]->x, apart);
-  asi_sum(place[1], -1.0, place[0], between);
-  asi_sum(apart, 1.0, between, r);
-  asi_add(1.0, place[1], apart);
+  asi_copy(apart, between);
+  asi_set(0.0, 0.0, 0.0, x->arm[1]);
+  if (!b->centered) {
+    asi_rotate(RB, b->frame[1].p, r);
+    asi_add(1.0, r, apart);
+    asi_rotate(RA, b->frame[0].p, once);
+    asi_add(-1.0, once, r);
+    asi_add(1.0, r, between);
+    for (int k = 0; k < 3; ++k) x->arm[1][k] = asi_dot(b->frame[1].axis + 3 * k, b->frame[1].p);
+  }
   asi_rotate(x->Et, apart, x->arm[0]);
-  for (int k = 0; k < 3; ++k) x->arm[1][k] = asi_dot(b->frame[1].axis + 3 * k, b->frame[1].p);
-  asi_rotate(At, r, apart);
-  asi_cross(x->d + 3, apart, once);
+  asi_rotate_back(RA, between, r);
+  if (b->tilted[0]) {
+    asi_copy(r, between);
+    for (int k = 0; k < 3; ++k) r[k] = asi_dot(b->frame[0].axis + 3 * k, between);
+  }
+  asi_cross(x->d + 3, r, once);
   asi_cross(x->d + 3, once, twice);
-  for (int k = 0; k < 3; ++k) x->d[k] = apart[k] - once[k] / 2.0 + x->g[0] * twice[k];
+  for (int k = 0; k < 3; ++k) x->d[k] = r[k] - once[k] / 2.0 + x->g[0] * twice[k];
   return true;
 }
 
-/// out += factor O(y)
-static void add_O(const relation *x, double factor, const double *y, double *out, int stride) {
-  const double *w = x->d + 3;
-  double wy[3], wwy[3];
-  asi_cross(w, y, wy);
-  asi_cross(w, wy, wwy);
-  asi_add_skew(-factor * x->g[0], wy, out, stride);
-  asi_add_skew_skew(-factor * x->g[0], w, y, out, stride);
-  asi_add_outer(2.0 * factor * x->g[1], wwy, w, out, stride);
-}
-
-/// out += factor E(y)
-static void add_E(const relation *x, double factor, const double *y, double *out, int stride) {
-  const double *u = x->d, *w = x->d + 3, wu = asi_dot(w, u), *g = x->g;
-  double wy[3], uy[3], wwy[3], mixed[3];
-  asi_cross(w, y, wy);
-  asi_cross(u, y, uy);
-  asi_cross(w, wy, wwy);
-  asi_cross(w, uy, mixed);
-  asi_add_cross(1.0, u, wy, mixed);
-  asi_add_skew(-factor * g[0], uy, out, stride);
-  asi_add_skew_skew(-factor * g[0], u, y, out, stride);
-  asi_add_outer(2.0 * factor * g[1], mixed, w, out, stride);
-  asi_add_outer(2.0 * factor * g[1], wwy, u, out, stride);
-  asi_add_skew(-2.0 * factor * g[1] * wu, wy, out, stride);
-  asi_add_skew_skew(-2.0 * factor * g[1] * wu, w, y, out, stride);
-  asi_add_outer(4.0 * factor * g[2] * wu, wwy, w, out, stride);
+/// out += O(n) + half n~, far += O(m) + E(n) + half m~. With a~ b~ = b a^T - (a . b) I,
+///
+///     O(n) = a w^T + g (w.n) I - g (w x n)~        a = -g n + 2 g1 w x (w x n)
+///     O(m) + E(n) = b w^T + a u^T + (g (w.m + u.n) + k (w.n)) I - (g (w x m + u x n) + k w x n)~
+///     b = -g m - k n + 2 g1 (w x (w x m + u x n) + u x (w x n)) + 4 g2 (w.u) w x (w x n)        k = 2 g1 (w.u)
+static void add_odd(const relation *x, const double *n, const double *m, double half, double *out,
+                    double *far) {
+  const double *u = x->d, *w = x->d + 3, *g = x->g, wu = asi_dot(w, u);
+  const double k = 2.0 * g[1] * wu;
+  double wn[3], wwn[3], turn[3], a[3], b[3], skew[3];
+  asi_cross(w, n, wn);
+  asi_cross(w, wn, wwn);
+  asi_cross(w, m, turn);
+  asi_add_cross(1.0, u, n, turn);
+  asi_cross(w, turn, b);
+  asi_add_cross(1.0, u, wn, b);
+  for (int i = 0; i < 3; ++i) {
+    a[i] = 2.0 * g[1] * wwn[i] - g[0] * n[i];
+    b[i] = 2.0 * g[1] * b[i] + 4.0 * g[2] * wu * wwn[i] - g[0] * m[i] - k * n[i];
+    skew[i] = half * n[i] - g[0] * wn[i];
+    turn[i] = half * m[i] - g[0] * turn[i] - k * wn[i];
+  }
+  const double gwn = g[0] * asi_dot(w, n);
+  asi_add_outer(1.0, a, w, out, N);
+  asi_add_identity(gwn, out, N);
+  asi_add_skew(1.0, skew, out, N);
+  asi_add_outer(1.0, b, w, far, N);
+  asi_add_outer(1.0, a, u, far, N);
+  asi_add_identity(g[0] * (asi_dot(w, m) + asi_dot(u, n)) + k * asi_dot(w, n), far, N);
+  asi_add_skew(1.0, turn, far, N);
 }
 
 /// out += W(d; stress)
 static void add_W(const relation *x, const double *stress, double *out) {
-  const double *n = stress, *m = stress + 3;
-  double On[9] = {0};
-  asi_add_skew(0.5, n, On, 3);
-  add_O(x, 1.0, n, On, 3);
-  asi_add_matrix(1.0, On, out + 3, N);
-  asi_add_matrix(1.0, On, out + 3 * N, N);
-  asi_add_skew(0.5, m, out + 3 * N + 3, N);
-  add_O(x, 1.0, m, out + 3 * N + 3, N);
-  add_E(x, 1.0, n, out + 3 * N + 3, N);
+  double On[3 * N] = {0};
+  add_odd(x, stress, stress + 3, 0.5, On, out + 3 * N + 3);
+  for (int i = 0; i < 3; ++i) {
+    asi_add(1.0, On + N * i, out + N * i + 3);
+    asi_add(1.0, On + N * i, out + N * (i + 3));
+  }
 }
 
 /// Y(d; moving)
 static void set_Y(const relation *x, const double *moving, double *out) {
-  const double *y = moving, *z = moving + 3;
   memset(out, 0, N * N * sizeof *out);
-  for (int k = 0; k < 2; ++k) {
-    asi_add_skew(-0.5, z, out + k * (3 * N + 3), N);
-    add_O(x, 1.0, z, out + k * (3 * N + 3), N);
-  }
-  asi_add_skew(-0.5, y, out + 3, N);
-  add_O(x, 1.0, y, out + 3, N);
-  add_E(x, 1.0, z, out + 3, N);
+  add_odd(x, moving + 3, moving, -0.5, out, out + 3);
+  for (int i = 0; i < 3; ++i) asi_copy(out + N * i, out + N * (i + 3) + 3);
 }
 
 /// What an evaluation needs.
@@ -283,11 +279,9 @@ static void set_moving(const asi_beam *b, const as_element_input *in, bend *at) 
 }
 
 static int measure(const asi_beam *b, const as_element_input *in, bend *at) {
-  double even[2][9];
   if (!relate(b, in->body, &at->x))
     return asi_retry(in, "its ends are turned by half a turn, where their rotation has no value");
-  set_even(at->x.d, at->x.g, even[0], even[1]);
-  set_S(at->x.d, even[0], even[1], 1.0, 1.0, at->x.S);
+  set_S(at->x.d, at->x.g, at->x.S);
   for (int k = 0; k < N; ++k) at->strain[k] = (at->x.d[k] - b->rest[k]) / b->length;
   memset(at->rate, 0, sizeof at->rate);
   if (b->damped) {
@@ -337,7 +331,7 @@ static void set_torque_rows(double sign, const double *H, const double *arm, dou
 }
 
 /// T rows, T given by its transpose
-static void turn_rows(const double *Tt, double *rows) {
+static void turn_rows(const double *restrict Tt, double *restrict rows) {
 #pragma GCC unroll 5
   for (int j = 0; j < ROW; j += 2) {
     const asi_simd2 x = asi_simd_load(rows + j), y = asi_simd_load(rows + ROW + j),
@@ -349,38 +343,72 @@ static void turn_rows(const double *Tt, double *rows) {
   }
 }
 
-/// out += sign row
-ASI_INLINED void add_line(double sign, const double *row, double *out) {
-  const asi_simd2 factor = asi_simd_splat(sign);
-#pragma GCC unroll 6
-  for (int j = 0; j < ASI_PAIR; j += 2)
-    asi_simd_store(out + j, asi_simd_load(out + j) + factor * asi_simd_load(row + j));
+/// Tt^T v
+ASI_INLINED void turn_two(const double *Tt, const asi_simd2 v[3], asi_simd2 out[3]) {
+#pragma GCC unroll 3
+  for (int i = 0; i < 3; ++i)
+    out[i] = asi_simd_splat(Tt[i]) * v[0] + asi_simd_splat(Tt[3 + i]) * v[1] +
+             asi_simd_splat(Tt[6 + i]) * v[2];
 }
 
-/// The columns of the bodies' moves of one row, -(u delta_u + w delta_w + e w_B).
-static void set_columns(const asi_beam *b, const relation *x, const double *row, double *out) {
-  const double *u = row, *w = row + 3, *e = row + 6;
-  double a[3], c[3];
-  asi_rotate_back(x->Et, u, out);
-  asi_set(-out[0], -out[1], -out[2], out + 6);
-  asi_copy(w, a);
-  asi_add_cross(-1.0, u, x->arm[0], a);
-  asi_rotate_back(x->Qt, a, out + 3);
-  asi_cross(u, x->arm[1], c);
-  for (int k = 0; k < 3; ++k) c[k] -= w[k] + e[k];
-  if (b->tilted[1])
-    asi_rotate_back(b->frame[1].axis, c, out + 9);
-  else
-    asi_copy(c, out + 9);
+/// out = v - u x arm
+ASI_INLINED void shift_two(const double *arm, const asi_simd2 u[3], const asi_simd2 v[3],
+                           asi_simd2 out[3]) {
+#pragma GCC unroll 3
+  for (int i = 0; i < 3; ++i) {
+    const int y = (i + 1) % 3, z = (i + 2) % 3;
+    out[i] = v[i] - (u[y] * asi_simd_splat(arm[z]) - u[z] * asi_simd_splat(arm[y]));
+  }
+}
+
+/// The columns of the bodies' moves of two rows, of -(u delta_u + w delta_w + e w_B), added to rows of `out`; the first `minus` of
+/// them subtracted from those of body A.
+ASI_INLINED void add_two(const asi_beam *b, const relation *x, const double *rows, int minus,
+                         double *first, double *second) {
+  asi_simd2 h[9], column[ASI_PAIR], a[3], c[3];
+#pragma GCC unroll 9
+  for (int j = 0; j < 9; ++j) h[j] = (asi_simd2){rows[j], rows[ROW + j]};
+  turn_two(x->Et, h, column);
+  shift_two(x->arm[0], h, h + 3, a);
+  turn_two(x->Qt, a, column + 3);
+#pragma GCC unroll 3
+  for (int j = 0; j < 3; ++j) column[6 + j] = -column[j];
+  if (b->centered) {
+    for (int j = 0; j < 3; ++j) c[j] = h[3 + j];
+  } else {
+    shift_two(x->arm[1], h, h + 3, c);
+  }
+#pragma GCC unroll 3
+  for (int j = 0; j < 3; ++j) c[j] = -c[j] - h[6 + j];
+  if (b->tilted[1]) {
+    turn_two(b->frame[1].axis, c, column + 9);
+  } else {
+#pragma GCC unroll 3
+    for (int j = 0; j < 3; ++j) column[9 + j] = c[j];
+  }
+#pragma GCC unroll 6
+  for (int j = 0; j < ASI_PAIR; j += 2) {
+    const asi_simd2 one = asi_simd_unpack_low(column[j], column[j + 1]);
+    const asi_simd2 two = asi_simd_unpack_high(column[j], column[j + 1]);
+    double *const above = first - 6 * ASI_PAIR + j, *const last = second - 6 * ASI_PAIR + j;
+    asi_simd_store(first + j, asi_simd_load(first + j) + one);
+    if (second) asi_simd_store(second + j, asi_simd_load(second + j) + two);
+    if (minus > 0) asi_simd_store(above, asi_simd_load(above) - one);
+    if (minus > 1) asi_simd_store(last, asi_simd_load(last) - two);
+  }
 }
 
 /// Adds what H means for moves and forces of the bodies; the force, which turns with them, where it is given.
 static void add_moves(const asi_beam *b, const relation *x, const double *H, const double *wrench,
                       double *out) {
-  double rows[9 * ROW], line[ASI_PAIR];
+  double rows[10 * ROW]; // one to make it even
   memcpy(rows, H, 3 * ROW * sizeof *rows);
+  memset(rows + 9 * ROW, 0, ROW * sizeof *rows);
   set_torque_rows(-1.0, H, x->arm[0], rows + 3 * ROW);
-  set_torque_rows(1.0, H, x->arm[1], rows + 6 * ROW);
+  if (b->centered)
+    memcpy(rows + 6 * ROW, H + 3 * ROW, 3 * ROW * sizeof *rows);
+  else
+    set_torque_rows(1.0, H, x->arm[1], rows + 6 * ROW);
   if (wrench) {
     const double *n = wrench, *m = wrench + 3;
     asi_add_skew(1.0, n, rows + 6, ROW);
@@ -391,11 +419,13 @@ static void add_moves(const asi_beam *b, const relation *x, const double *H, con
   turn_rows(x->Et, rows);
   turn_rows(x->Qt, rows + 3 * ROW);
   if (b->tilted[1]) turn_rows(b->frame[1].axis, rows + 6 * ROW);
-  for (int i = 0; i < 9; ++i) {
-    set_columns(b, x, rows + i * ROW, line);
-    if (i < 3) add_line(-1.0, line, out + i * ASI_PAIR);
-    add_line(1.0, line, out + (i < 3 ? 6 + i : i < 6 ? i : 3 + i) * ASI_PAIR);
-  }
+  double *const torque[2] = {out + 3 * ASI_PAIR, out + 9 * ASI_PAIR}, *const pull =
+                                                                          out + 6 * ASI_PAIR;
+  add_two(b, x, rows, 2, pull, pull + ASI_PAIR);
+  add_two(b, x, rows + 2 * ROW, 1, pull + 2 * ASI_PAIR, torque[0]);
+  add_two(b, x, rows + 4 * ROW, 0, torque[0] + ASI_PAIR, torque[0] + 2 * ASI_PAIR);
+  add_two(b, x, rows + 6 * ROW, 0, torque[1], torque[1] + ASI_PAIR);
+  add_two(b, x, rows + 8 * ROW, 0, torque[1] + 2 * ASI_PAIR, NULL);
 }
 
 /// Rows of H from two matrices for delta; e is zero.
@@ -504,7 +534,7 @@ bool asi_beam_invert(const double *from, double *out) {
 
 /// Q(s)^T
 static void set_Q(const relation *rest, double s, double *out) {
-  double back[N], R[9], q[4], x[3], Ad[N * N] = {0}, S[N * N], even[2][9];
+  double back[N], R[9], q[4], x[3], Ad[N * N] = {0}, S[N * N];
   for (int k = 0; k < N; ++k) back[k] = -(1.0 - s) * rest->d[k];
   asi_so3_exp(back + 3, q);
   asi_so3_matrix(q, R);
@@ -512,8 +542,7 @@ static void set_Q(const relation *rest, double s, double *out) {
   asi_add_matrix(1.0, R, Ad, N);
   asi_add_matrix(1.0, R, Ad + 3 * N + 3, N);
   asi_add_skew_times(1.0, x, R, Ad + 3, N); // Ad(x, R) = [ R  x~ R; 0  R ]
-  set_even(rest->d, rest->g, even[0], even[1]);
-  set_S(rest->d, even[0], even[1], 1.0, 1.0, S);
+  set_S(rest->d, rest->g, S);
   set_product(S, Ad, out); // Q^T = S Ad
 }
 
@@ -545,6 +574,7 @@ bool asi_beam_shape(asi_beam *beam, const as_body_motion *a, const as_body_motio
   const as_body_motion *const body[2] = {a, b};
   relation rest;
   for (int e = 0; e < 2; ++e) beam->tilted[e] = !is_unit(beam->frame[e].axis);
+  beam->centered = asi_norm(beam->frame[0].p) == 0.0 && asi_norm(beam->frame[1].p) == 0.0;
   if (!relate(beam, body, &rest)) return false;
   memcpy(beam->rest, rest.d, sizeof beam->rest);
   beam->length = asi_norm(beam->rest);
@@ -594,11 +624,10 @@ int asi_beam_ends(const asi_beam *b, const as_element_input *in, double end[2][A
   bend at;
   const int code = measure(b, in, &at);
   if (code) return code;
-  double even[2][9];
-  set_even(at.x.d, at.x.g, even[0], even[1]);
   for (int e = 0; e < 2; ++e) {
-    double S[N * N];
-    set_S(at.x.d, even[0], even[1], e ? 1.0 : -1.0, 1.0, S);
+    double S[N * N], d[N];
+    for (int k = 0; k < N; ++k) d[k] = e ? at.x.d[k] : -at.x.d[k];
+    set_S(d, at.x.g, S);
     times(S, true, at.stress, end[e]);
   }
   memcpy(strain, at.strain, sizeof at.strain);

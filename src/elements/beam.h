@@ -21,6 +21,7 @@ typedef struct asi_beam {
   double tau;                    ///< [s], of damping: C = tau K
   bool damped;
   bool tilted[2]; ///< the frame has other axes than its body
+  bool centered;  ///< frames are at the centres of their bodies
   // Inertia, see beam_mass.c.
   bool heavy;                 ///< it has mass besides that of its bodies
   bool off[ASI_DIRECTORS];    ///< c is not zero

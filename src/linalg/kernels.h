@@ -174,12 +174,14 @@ ASI_INLINED bool eliminate_front(double *restrict P, const remains *to, int w, i
   note_sizes(to, r, rest, all_sizes);
   for (int i = 0; i < to->split; ++i) {
     double *const row = L + i * width, *const left = to->S + i * to->stride;
+    double most = all_sizes[rest[i]];
     ASI_UNROLL(16)
     for (int k = 0; k < w; ++k) { // both at once: one does not wait for its own results alone
       const double l = eliminate_entry(row, k, P + k * length, inverse[k], width);
       subtract(left, l, P + k * length + w, 0, columns);
-      all_sizes[rest[i]] = larger(fabs(left[i]), all_sizes[rest[i]]);
+      most = larger(fabs(left[i]), most);
     }
+    all_sizes[rest[i]] = most;
   }
   for (int i = to->split; i < r; ++i) {
     const int n = i - to->split;
