@@ -77,47 +77,54 @@ void asi_beam_set_mass(asi_beam *b, const double density[ASI_BEAM_POINTS],
   }
 }
 
-/// Adds director l's factor R_e m and h~ R_b^T R_e m, of which those are known that have m turned to the world and to the other
-/// body.
-static void add_turned(const asi_beam *b, int l, double factor, const double *m,
-                       const double *world, const double *other, double *out) {
-  const int e = l / 2;
-  for (int body = 0; body < 2; ++body) {
-    double *at = out + (ptrdiff_t)6 * body * ROW + (ptrdiff_t)6 * e + 3;
-    asi_add_matrix(factor * b->T[l][2 * body], world, at, ROW);
-    asi_add_skew_times(factor, b->h[l][body], body == e ? m : other, at + (ptrdiff_t)3 * ROW, ROW);
+// Blocks of 3 x 3 of an element's matrix: rows and columns of a body's place or of its turn.
+static double *place_turn(double *m, int row_body, int col_body) {
+  return m + (ptrdiff_t)6 * row_body * ROW + (ptrdiff_t)6 * col_body + 3;
+}
+static double *turn_turn(double *m, int row_body, int col_body) {
+  return place_turn(m, row_body, col_body) + (ptrdiff_t)3 * ROW;
+}
+
+/// out = sum over the directors of body e of T_kl g_l
+static void weigh(const asi_beam *b, int k, int e, double g[D][3], double *out) {
+  const double *t = b->T[k] + 2 * e, *x = g[2 * e], *y = g[2 * e + 1];
+  for (int i = 0; i < 3; ++i) out[i] = t[0] * x[i] + t[1] * y[i];
+}
+
+/// out += factor a~ Q b~ = factor ((Q b) (Q^T a)^T - (Q^T a . b) Q), Q given by rows or, `transposed`, by columns
+static void add_between(double factor, const double *a, const double *Q, bool transposed,
+                        const double *b, double *out) {
+  double back[3], turned[3];
+  if (transposed) {
+    asi_rotate(Q, a, back);
+    asi_rotate_back(Q, b, turned);
+    asi_add_transposed(-factor * asi_dot(back, b), Q, out, ROW);
+  } else {
+    asi_rotate_back(Q, a, back);
+    asi_rotate(Q, b, turned);
+    asi_add_matrix(-factor * asi_dot(back, b), Q, out, ROW);
   }
+  asi_add_outer(factor, turned, back, out, ROW);
 }
 
-/// R_b^T R_e of one body b and the other, e.
-static void set_between(const as_element_input *in, double between[2][9]) {
-  asi_multiply_transposed(in->body[0]->R, in->body[1]->R, between[0]);
-  for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j) between[1][3 * i + j] = between[0][3 * j + i];
-}
-
-/// All of director l for m = g~.
-static void add_by_skew(const asi_beam *b, const as_element_input *in, double between[2][9], int l,
-                        double factor, const double *g, double *out) {
-  const int e = l / 2;
-  const double m[9] = {0.0, -g[2], g[1], g[2], 0.0, -g[0], -g[1], g[0], 0.0};
-  double world[9], other[9];
-  asi_times_skew(in->body[e]->R, g, world);
-  asi_times_skew(between[1 - e], g, other);
-  add_turned(b, l, factor, m, world, other, out);
-}
-
-/// out += factor D_q of all F_k with g, and their torques.
-static void add_by_q(const asi_beam *b, const as_element_input *in, double factor, double g[D][3],
-                     double F[D][3], double *out) {
-  double between[2][9];
-  set_between(in, between);
-  for (int k = 0; k < D; ++k) {
-    double seen[3];
-    if (!b->off[k]) continue;
-    add_by_skew(b, in, between, k, -factor, g[k], out);
-    asi_rotate_back(in->body[k / 2]->R, F[k], seen);
-    asi_add_skew_skew(factor, b->c[k], seen, out + (ptrdiff_t)(6 * (k / 2) + 3) * (ROW + 1), ROW);
+/// out += factor D_q of all F_k with g, and their torques; Q = R_A^T R_B.
+static void add_by_q(const asi_beam *b, const as_element_input *in, const double *Q, double factor,
+                     double g[D][3], double F[D][3], double *out) {
+  for (int e = 0; e < 2; ++e) {
+    const double *R = in->body[e]->R;
+    for (int body = 0; body < 2; ++body) {
+      double sum[3];
+      weigh(b, 2 * body, e, g, sum);
+      asi_add_times_skew(-factor, R, sum, place_turn(out, body, e), ROW);
+    }
+    for (int l = 2 * e; l < 2 * e + 2; ++l) {
+      double seen[3], *const own = turn_turn(out, e, e);
+      if (!b->off[l]) continue;
+      asi_add_skew_skew(-factor, b->h[l][e], g[l], own, ROW);
+      asi_rotate_back(R, F[l], seen);
+      asi_add_skew_skew(factor, b->c[l], seen, own, ROW);
+      add_between(-factor, b->h[l][1 - e], Q, e == 0, g[l], turn_turn(out, 1 - e, e));
+    }
   }
 }
 
@@ -137,17 +144,21 @@ static void set_forces(const asi_beam *b, const as_element_input *in, double g[D
 }
 
 static void set_M(const asi_beam *b, const as_element_input *in, double *M) {
-  double between[2][9];
-  set_between(in, between);
-  for (int l = 0; l < D; ++l)
-    if (b->off[l]) add_by_skew(b, in, between, l, -1.0, b->c[l], M);
-  for (int body = 0; body < 2; ++body) {
-    const double *R = in->body[body]->R;
-    const double back[9] = {R[0], R[3], R[6], R[1], R[4], R[7], R[2], R[5], R[8]};
-    for (int e = 0; e < 2; ++e) {
-      double *at = M + (ptrdiff_t)6 * body * ROW + (ptrdiff_t)6 * e;
-      asi_add_identity(b->T[2 * e][2 * body], at, ROW);
-      asi_add_skew_times(1.0, b->h[2 * e][body], back, at + (ptrdiff_t)3 * ROW, ROW);
+  double Q[9];
+  asi_multiply_transposed(in->body[0]->R, in->body[1]->R, Q);
+  for (int l = 2; l < D; ++l)
+    if (b->off[l]) add_between(-1.0, b->h[l][0], Q, false, b->c[l], turn_turn(M, 0, 1));
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) turn_turn(M, 1, 0)[ROW * j + i] = turn_turn(M, 0, 1)[ROW * i + j];
+  for (int e = 0; e < 2; ++e) {
+    for (int l = 2 * e; l < 2 * e + 2; ++l)
+      if (b->off[l]) asi_add_skew_skew(-1.0, b->h[l][e], b->c[l], turn_turn(M, e, e), ROW);
+    for (int body = 0; body < 2; ++body) {
+      double *const above = place_turn(M, body, e), *const below = M + (6 * e + 3) * ROW + 6 * body;
+      asi_add_identity(b->T[2 * e][2 * body], above - 3, ROW);
+      asi_add_times_skew(-1.0, in->body[e]->R, b->h[2 * body][e], above, ROW);
+      for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j) below[ROW * j + i] = above[ROW * i + j];
     }
   }
 }
@@ -157,32 +168,38 @@ int asi_beam_inertia(const as_element_input *in, const double *a, const as_eleme
   const asi_beam *b = data;
   if (out->M) set_M(b, in, out->M);
   if (!out->Ma_q) return AS_DONE;
-  double g[D][3], F[D][3];
+  double g[D][3], F[D][3], Q[9];
   for (int l = 0; l < D; ++l) asi_cross(a + (ptrdiff_t)6 * (l / 2) + 3, b->c[l], g[l]);
   set_forces(b, in, g, a, 6, F);
-  add_by_q(b, in, 1.0, g, F, out->Ma_q);
+  asi_multiply_transposed(in->body[0]->R, in->body[1]->R, Q);
+  add_by_q(b, in, Q, 1.0, g, F, out->Ma_q);
   return AS_DONE;
 }
 
-static void add_by_omega(const asi_beam *b, const as_element_input *in, double spin[D][3],
-                         double *out) {
-  double between[2][9];
-  set_between(in, between);
+/// Adds D_omega of the forces of all directors.
+static void add_by_omega(const asi_beam *b, const as_element_input *in, const double *Q,
+                         double spin[D][3], double *out) {
   for (int l = 0; l < D; ++l) {
-    const as_body_motion *body = in->body[l / 2];
-    double m[9] = {0.0}, world[9], other[9];
+    const int e = l / 2;
+    double m[9] = {0.0}, turned[9];
     if (!b->off[l]) continue;
     asi_add_skew(1.0, spin[l], m, 3);
-    asi_add_skew_skew(1.0, body->omega, b->c[l], m, 3);
-    asi_multiply(body->R, m, world);
-    asi_multiply(between[1 - l / 2], m, other);
-    add_turned(b, l, 1.0, m, world, other, out);
+    asi_add_skew_skew(1.0, in->body[e]->omega, b->c[l], m, 3);
+    asi_multiply(in->body[e]->R, m, turned);
+    for (int body = 0; body < 2; ++body)
+      asi_add_matrix(b->T[l][2 * body], turned, place_turn(out, body, e), ROW);
+    asi_add_skew_times(1.0, b->h[l][e], m, turn_turn(out, e, e), ROW);
+    if (e == 0)
+      asi_multiply_transposed(Q, m, turned);
+    else
+      asi_multiply(Q, m, turned);
+    asi_add_skew_times(1.0, b->h[l][1 - e], turned, turn_turn(out, 1 - e, e), ROW);
   }
 }
 
 void asi_beam_add_inertia(const asi_beam *b, const as_element_input *in,
                           const as_element_output *out) {
-  double g[D][3], F[D][3], spin[D][3];
+  double g[D][3], F[D][3], spin[D][3], Q[9];
   const double up[3] = {-b->gravity[0], -b->gravity[1], -b->gravity[2]};
   for (int l = 0; l < D; ++l) {
     const double *omega = in->body[l / 2]->omega;
@@ -197,8 +214,10 @@ void asi_beam_add_inertia(const asi_beam *b, const as_element_input *in,
     asi_rotate_back(in->body[k / 2]->R, F[k], seen);
     asi_add_cross(-1.0, b->c[k], seen, f + 3);
   }
-  if (out->f_q) add_by_q(b, in, -1.0, g, F, out->f_q);
-  if (out->f_v) add_by_omega(b, in, spin, out->f_v);
+  if (out->f_q == NULL && out->f_v == NULL) return;
+  asi_multiply_transposed(in->body[0]->R, in->body[1]->R, Q);
+  if (out->f_q) add_by_q(b, in, Q, -1.0, g, F, out->f_q);
+  if (out->f_v) add_by_omega(b, in, Q, spin, out->f_v);
 }
 
 double asi_beam_weight_potential(const asi_beam *b, const as_element_input *in) {
