@@ -11,6 +11,7 @@
 /// other as those of a joint do.
 enum {
   OTHER,
+  RUN,       ///< all rows follow each other, columns by three; for sums of columns only
   SHIFTED_2, ///< translations of a body between two ball joints
   ROWS_3,    ///< rotations of a body with a ball joint
   ROWS_6,    ///< with two
@@ -38,13 +39,15 @@ static bool in_runs(const int *row, int entries, int run) {
 }
 
 static int shape_of(const asi_panel *a, const int *row) {
-  if (a->cols != 3) return OTHER;
+  const bool run =
+      a->cols % 3 == 0 && a->shift == 0 && a->entries > 0 && in_runs(row, a->entries, a->entries);
+  if (a->cols != 3) return run ? RUN : OTHER;
   if (a->shift) return a->entries == 2 ? SHIFTED_2 : OTHER;
   if (a->entries == 3 && in_runs(row, 3, 3)) return ROWS_3;
   if (a->entries == 6 && in_runs(row, 6, 3)) return ROWS_6;
   if (a->entries == 5 && in_runs(row, 5, 5)) return ROWS_5;
   if (a->entries == 10 && in_runs(row, 10, 5)) return ROWS_10;
-  return OTHER;
+  return run ? RUN : OTHER;
 }
 
 /// The panel that begins with column j.
@@ -142,7 +145,7 @@ double asi_panels_multiply_transposed_add_sized(const asi_panels *p, const doubl
     const int *row = p->pattern->row + a->start;
     const double *v = value + a->start;
     double *to = y + a->col;
-    if (a->shape == OTHER) {
+    if (a->shape <= RUN) {
       for (int c = 0; c < a->cols; ++c) {
         const double dot = single_dot(a, v, row, c, x);
         largest = asi_simd_max(asi_simd_splat(fabs(dot) * unit[a->col + c]), largest);
@@ -166,7 +169,7 @@ void asi_panels_multiply_transposed_add(const asi_panels *p, const double *value
     const int *row = p->pattern->row + a->start;
     const double *v = value + a->start;
     double *to = y + a->col;
-    if (a->shape == OTHER) {
+    if (a->shape <= RUN) {
       for (int c = 0; c < a->cols; ++c) to[c] += factor * single_dot(a, v, row, c, x);
       continue;
     }
@@ -182,7 +185,7 @@ double asi_panels_transposed_size(const asi_panels *p, const double *value, cons
   for (const asi_panel *a = p->panel; a < end; ++a) {
     const int *row = p->pattern->row + a->start;
     const double *v = value + a->start;
-    if (a->shape == OTHER) {
+    if (a->shape <= RUN) {
       for (int c = 0; c < a->cols; ++c) {
         const asi_simd2 size = asi_simd_splat(fabs(single_dot(a, v, row, c, x)) * unit[a->col + c]);
         largest = asi_simd_max(size, largest);
@@ -239,6 +242,21 @@ ASI_INLINED void add_diagonal(const double *value, double factor, const double *
   if (c < n) y[c] += factor * value[c] * x[c];
 }
 
+/// y += (columns whose rows follow each other) x, one column after the other
+static void add_run(const asi_panel *a, const double *value, double factor, const double *x,
+                    double *restrict y) {
+  const int n = a->entries;
+  for (int c = 0; c < a->cols; c += 3, value += 3 * n) {
+    const double one = factor * x[c], two = factor * x[c + 1], three = factor * x[c + 2];
+    int k = 0;
+    for (; k + 1 < n; k += 2)
+      asi_simd_store(y + k, asi_simd_load(y + k) + asi_simd_splat(one) * asi_simd_load(value + k) +
+                                asi_simd_splat(two) * asi_simd_load(value + n + k) +
+                                asi_simd_splat(three) * asi_simd_load(value + 2 * n + k));
+    if (k < n) y[k] = y[k] + one * value[k] + two * value[n + k] + three * value[2 * n + k];
+  }
+}
+
 /// y += (a panel of no usual shape) x
 static void add_other(const asi_panel *a, const double *value, const int *row, double factor,
                       const double *x, double *y) {
@@ -258,6 +276,7 @@ void asi_panels_multiply_add(const asi_panels *p, const double *value, double fa
     const int *row = p->pattern->row + a->start;
     const double *v = value + a->start, *from = x + a->col;
     switch (a->shape) {
+    case RUN: add_run(a, v, factor, from, y + row[0]); break;
     case SHIFTED_2: add_shifted(v, row, factor, from, y); break;
     case ROWS_3: add_columns(v, row, factor, from, 3, 3, y); break;
     case ROWS_6: add_columns(v, row, factor, from, 6, 3, y); break;

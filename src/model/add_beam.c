@@ -360,11 +360,10 @@ static void set_flags(const asi_beam *e, asi_element_flags *f) {
   asi_flag_pair(f->f_q);
   if (e->damped) asi_flag_pair(f->f_v);
   for (int k = 0; k < ASI_PAIR * ASI_PAIR && e->heavy; ++k) {
-    const int row = k / ASI_PAIR, col = k % ASI_PAIR;
-    const bool moves = row % 6 < 3 && col % 6 < 3;
-    f->M[k] = !moves || row % 3 == col % 3;
-    f->Ma_q[k] = col % 6 >= 3;
-    f->f_v[k] = f->f_v[k] || col % 6 >= 3;
+    const bool turns = k % 6 >= 3;
+    f->M[k] = true; // zeros, too: whole blocks are quicker
+    f->Ma_q[k] = turns;
+    f->f_v[k] = f->f_v[k] || turns;
   }
 }
 

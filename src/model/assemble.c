@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/simd.h"
 #include "elements/actuator.h"
 #include "elements/vector.h"
 #include "model/blocks.h"
@@ -15,6 +14,7 @@
 #include "model/inertia.h"
 #include "model/look.h"
 #include "model/model.h"
+#include "model/strips.h"
 #include "model/superelements.h"
 
 // ---- bodies -----------------------------------------------------------------------------------------
@@ -257,25 +257,11 @@ static void pull(const asi_scatter_map *shape, int block, const double *matrix,
   }
 }
 
-/// Adds three columns, `rows` rows of them by two, and leaves zeros.
-ASI_INLINED void take_pairs(double *restrict from, int columns, int rows, double *restrict x,
-                            double *restrict y, double *restrict z) {
-#pragma GCC unroll 3
-  for (int i = 0; i + 1 < rows; i += 2, from += 2 * columns) {
-    double *const second = from + columns;
-    const asi_simd2 a = asi_simd_load(from), b = asi_simd_load(second), c = {from[2], second[2]};
-    asi_simd_store(x + i, asi_simd_load(x + i) + asi_simd_unpack_low(a, b));
-    asi_simd_store(y + i, asi_simd_load(y + i) + asi_simd_unpack_high(a, b));
-    asi_simd_store(z + i, asi_simd_load(z + i) + c);
-    asi_set(0.0, 0.0, 0.0, from);
-    asi_set(0.0, 0.0, 0.0, second);
-  }
-}
-
 /// Adds three columns, `rows` rows of them, and leaves zeros.
 static void take_strip(double *from, int columns, int rows, double *x, double *y, double *z) {
   if (rows == 6 && columns == ASI_PAIR) {
-    take_pairs(from, ASI_PAIR, 6, x, y, z);
+    asi_add_strip(from, ASI_PAIR, x, y, z);
+    for (int i = 0; i < 6; ++i) asi_set(0.0, 0.0, 0.0, from + i * ASI_PAIR);
     return;
   }
   if (rows == 3) {

@@ -14,6 +14,7 @@
 #include "elements/vector.h"
 #include "model/flexibles.h"
 #include "model/look.h"
+#include "model/strips.h"
 
 // ---- build ------------------------------------------------------------------------------------------
 
@@ -67,7 +68,37 @@ typedef struct placing {
 
 static void place(void *user, int local, int row, int col) {
   placing *p = user;
-  p->out[p->n++] = (asi_inertia_entry){local, as_matrix_position(&p->over, row, col)};
+  p->out[p->n++] = (asi_inertia_entry){local, as_matrix_position(&p->over, row, col), 0};
+}
+
+/// Whether six rows of a body and three columns are there, and columns of the problem's block are as far from each other.
+static bool place_strip(const as_model *m, const asi_element *e, const bool *flags, int local,
+                        placing *p) {
+  const int columns = 6 * e->n_bodies, i = local / columns, j = local % columns;
+  const int row = component(m, e, i), col = component(m, e, j);
+  if (i % 6 || j % 3 || e->n_bodies != 2 || row < 0 || col < 0) return false;
+  for (int k = 0; k < 18; ++k) {
+    const int down = k / 3, right = k % 3;
+    if (!flags[local + down * columns + right] || component(m, e, i + down) != row + down ||
+        component(m, e, j + right) != col + right)
+      return false;
+  }
+  int at[3];
+  for (int k = 0; k < 3; ++k) at[k] = as_matrix_position(&p->over, row, col + k);
+  if (at[2] - at[1] != at[1] - at[0]) return false;
+  p->out[p->n++] = (asi_inertia_entry){local, at[0], at[1] - at[0]};
+  return true;
+}
+
+/// Where the entries go: strips, and what is left.
+static void place_entries(const as_model *m, const asi_element *e, const bool *flags, placing *p) {
+  const int columns = 6 * e->n_bodies;
+  bool left[AS_ELEMENT_COLUMNS * AS_ELEMENT_COLUMNS];
+  memcpy(left, flags, (size_t)columns * (size_t)columns * sizeof *left);
+  for (int k = 0; k < columns * columns; ++k)
+    if (left[k] && place_strip(m, e, left, k, p))
+      for (int i = 0; i < 18; ++i) left[k + i / 3 * columns + i % 3] = false;
+  visit_entries(m, e, left, place, p);
 }
 
 static as_matrix over(const asi_pattern *p) {
@@ -145,11 +176,11 @@ as_status asi_inertia_place(as_model *m, const as_builder *b, asi_pattern *mass,
     asi_massive *x = &m->massive[i];
     const asi_element *e = &m->element[x->element].e;
     placing p = {over(mass), m->inertia + used, 0};
-    visit_entries(m, e, b->pattern[e->pattern].M, place, &p);
+    place_entries(m, e, b->pattern[e->pattern].M, &p);
     x->first = used;
     x->n_M = p.n;
     p.over = over(mass_q);
-    visit_entries(m, e, b->pattern[e->pattern].Ma_q, place, &p);
+    place_entries(m, e, b->pattern[e->pattern].Ma_q, &p);
     x->n_Ma_q = p.n - x->n_M;
     used += (size_t)p.n;
   }
@@ -200,8 +231,14 @@ static int blame(int code, int element) {
 }
 
 static void scatter(const asi_inertia_entry *entry, int n, const double *from, double *to) {
-#pragma GCC unroll 4
-  for (int k = 0; k < n; ++k) to[entry[k].position] += from[entry[k].local];
+  for (int k = 0; k < n; ++k) {
+    double *const at = to + entry[k].position;
+    const int step = entry[k].step;
+    if (step > 0)
+      asi_add_strip(from + entry[k].local, ASI_PAIR, at, at + step, at + 2 * step);
+    else
+      *at += from[entry[k].local];
+  }
 }
 
 int asi_inertia_mass(const as_model *m, const as_point *at, double *value) {

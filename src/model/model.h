@@ -86,9 +86,11 @@ typedef struct asi_placed {
   size_t position[ASI_LOCAL_BLOCKS]; ///< where its list of positions begins
 } asi_placed;
 
-/// An entry of an element's mass matrix: row * columns + column, and where it goes in the problem's block.
+/// An entry of an element's mass matrix: row * columns + column, and where it goes in the problem's block. Or six rows and three
+/// columns from there on.
 typedef struct asi_inertia_entry {
   int local, position;
+  int step; ///< from column to column in the problem's block; 0: one entry
 } asi_inertia_entry;
 
 /// An element that has mass: its entries of M, then of D_q (M v'), in as_model.inertia.

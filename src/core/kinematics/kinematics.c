@@ -130,17 +130,28 @@ double asi_max_force(const as_problem *p, const double *f) {
   return max_weighed(f, p->typical, p->n);
 }
 
+/// max typical_i |m_ij| typical_j; not finite if one of them is not
 double asi_max_mass(const as_problem *p, const as_matrix *m) {
-  double most = 0.0;
+  const double *typical = p->typical;
+  asi_simd2 most = asi_simd_splat(0.0), sum = most;
   for (int j = 0; j < m->cols; ++j) {
-    double column = 0.0;
-    for (int k = m->col_start[j]; k < m->col_start[j + 1]; ++k) {
-      const double x = fabs(m->value[k]) * p->typical[m->row[k]];
-      if (!(x <= column)) column = asi_max_nan(column, x);
+    const int *row = m->row + m->col_start[j], n = m->col_start[j + 1] - m->col_start[j];
+    const double *value = m->value + m->col_start[j];
+    const bool run = n > 0 && row[n - 1] - row[0] == n - 1; // rows follow each other
+    int k = 0;
+    for (; k + 1 < n; k += 2) {
+      const asi_simd2 by = run ? asi_simd_load(typical + row[0] + k)
+                               : (asi_simd2){typical[row[k]], typical[row[k + 1]]};
+      const asi_simd2 x = asi_simd_abs(asi_simd_load(value + k)) * by * asi_simd_splat(typical[j]);
+      most = asi_simd_max(x, most);
+      sum += x;
     }
-    most = asi_max_nan(most, column * p->typical[j]);
+    if (k == n) continue;
+    const asi_simd2 x = asi_simd_splat(fabs(value[k]) * typical[row[k]] * typical[j]);
+    most = asi_simd_max(x, most);
+    sum += x;
   }
-  return most;
+  return asi_max_nan(most[0], most[1]) + 0.0 * (sum[0] + sum[1]);
 }
 
 void asi_copy_values(const as_problem *p, const asi_values *from, const asi_values *to) {
