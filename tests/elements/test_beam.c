@@ -36,10 +36,18 @@ static void section(double *K) {
     for (int j = 0; j < 6; ++j) K[6 * i + j] = (i == j ? 10.0 + 3 * i : 0.7 * cos(i + j));
 }
 
-/// Curved, twisted, off the bodies' centres.
-static asi_beam make(bool plain, double tau) {
+// Frames at the bodies' centres and along their axes, which has formulas of its own, too.
+typedef enum end_frames { OFF, TILTED, OFF_AND_TILTED, PLAIN, FRAMES } end_frames;
+
+/// Curved, twisted.
+static asi_beam make_with(end_frames frames, bool plain, double tau) {
   asi_beam b = {.frame = {{{0.1, -0.2, 0.05}, {1, 0, 0, 0, 1, 0, 0, 0, 1}},
                           {{0.03, 0.1, -0.1}, {0.8, 0.6, 0, -0.6, 0.8, 0, 0, 0, 1}}}};
+  const asi_frame none = {{0}, {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+  const asi_frame turned = {{-0.1, 0, 0.2}, {0.36, 0.48, -0.8, -0.8, 0.6, 0, 0.48, 0.64, 0.6}};
+  if (frames == PLAIN) b.frame[0] = b.frame[1] = none;
+  if (frames == TILTED) b.frame[0] = turned, b.frame[1] = none;
+  if (frames == OFF_AND_TILTED) b.frame[0] = turned;
   double K[36];
   section(K);
   const as_body_motion A = body_at(0, 0, 0, (double[3]){0.1, 0.2, -0.1});
@@ -47,6 +55,8 @@ static asi_beam make(bool plain, double tau) {
   assert_true(asi_beam_init(&b, &A, &B, K, plain, tau));
   return b;
 }
+
+static asi_beam make(bool plain, double tau) { return make_with(OFF, plain, tau); }
 
 static void force_of(const asi_beam *b, const as_body_motion *A, const as_body_motion *B, double *f,
                      double *f_q, double *f_v) {
@@ -78,13 +88,15 @@ static double energy(const asi_beam *b, const as_body_motion body[2]) {
 static void test_tangents(void **state) {
   (void)state;
   const double h = 1e-5, angle[] = {0.0, 1e-3, 0.3, 1.5, 2.0, 2.9};
-  for (int c = 0; c < 6; ++c)
+  for (int c = 0; c < 6 * FRAMES; ++c)
     for (int damped = 0; damped < 2; ++damped) {
-      const asi_beam b = make(false, damped ? 0.3 : 0.0);
-      const double w[3] = {0.48 * angle[c], -0.6 * angle[c], 0.64 * angle[c]};
+      const end_frames frames = (end_frames)(c / 6);
+      const asi_beam b = make_with(frames, false, damped ? 0.3 : 0.0);
+      const double w[3] = {0.48 * angle[c % 6], -0.6 * angle[c % 6], 0.64 * angle[c % 6]};
       as_body_motion body[2] = {body_at(0, 0, 0, (double[3]){0.1, 0.2, -0.1}),
                                 body_at(1.1, 0.3, -0.2, (double[3]){0.1, 0.2, -0.1})};
-      turn(&body[1], (double[3]){0, 0, -0.6435011087932844}); // the axes of frame B
+      if (frames == OFF || frames == OFF_AND_TILTED)
+        turn(&body[1], (double[3]){0, 0, -0.6435011087932844}); // the axes of frame B
       turn(&body[1], w);
       double f[N], f_q[N * N] = {0}, f_v[N * N] = {0}, up[N], down[N];
       force_of(&b, &body[0], &body[1], f, f_q, f_v);
