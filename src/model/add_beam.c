@@ -19,8 +19,6 @@
 
 // Between the ends of an element at rest; an element takes less than half a turn while it bends.
 #define MOST_ANGLE 1.0 // [rad]
-// Elements from which on a beam may turn faster than its first frequency: fewer can be unstable by themselves.
-enum { SPINNING_ELEMENTS = 4 };
 
 as_beam_section as_default_beam_section(void) { return (as_beam_section){.modulus = (double)NAN}; }
 
@@ -42,6 +40,7 @@ typedef struct work {
   asi_beam *element;    ///< n_stations - 1
   asi_curve_ref load[6];
   bool loaded;
+  double most_spin;
 } work;
 
 static as_status check_section(const work *w, double s, const as_beam_section *x, as_error *error) {
@@ -127,8 +126,8 @@ static as_status check_def(const as_builder *b, const as_beam_def *def, const ch
   return status;
 }
 
-/// An element of a spinning mesh that is too coarse is unstable by itself.
-static as_status check_spin(const work *w, double length, as_error *error) {
+/// An element of a spinning mesh that is too coarse is unstable by itself. Runs look at speeds that come later (beam_spin.c).
+static as_status check_spin(work *w, double length, as_error *error) {
   const int n = w->def->n_stations - 1;
   const double spin = asi_norm(w->def->angular_velocity);
   double first = (double)INFINITY;
@@ -136,11 +135,12 @@ static as_status check_spin(const work *w, double length, as_error *error) {
     const double EI = fmin(w->at[i].stiffness[28], w->at[i].stiffness[35]);
     first = fmin(first, 3.516 * sqrt(EI / w->at[i].mass) / (length * length)); // of a cantilever
   }
-  if (n >= SPINNING_ELEMENTS || !(spin > first)) return AS_OK;
+  w->most_spin = n >= ASI_SPINNING_ELEMENTS ? (double)INFINITY : first;
+  if (!(spin > w->most_spin)) return AS_OK;
   return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, w->name,
                   "The beam \"%s\" turns at %.4g rad/s, faster than its first frequency of about "
                   "%.4g rad/s, and has %d element%s: it needs %d or more.",
-                  w->name, spin, first, n, n > 1 ? "s" : "", SPINNING_ELEMENTS);
+                  w->name, spin, first, n, n > 1 ? "s" : "", ASI_SPINNING_ELEMENTS);
 }
 
 // ---- stations ---------------------------------------------------------------------------------------
@@ -399,7 +399,7 @@ static as_status append_all(work *w, as_error *error) {
   void *array = b->beam;
   if (!asi_grow(&array, b->n_beams, &b->room_beams, sizeof *b->beam)) return asi_fail_memory(error);
   b->beam = array;
-  const asi_beam_parts parts = {b->n_elements, b->n_stations, w->def->n_stations - 1};
+  const asi_beam_parts parts = {b->n_elements, b->n_stations, w->def->n_stations - 1, w->most_spin};
   as_status status = asi_names_add(&b->names[ASI_SORT_BEAM], ASI_SORT_BEAM, w->def->name, error);
   if (status) return status;
   w->name = asi_names_get(&b->names[ASI_SORT_BEAM], b->n_beams);

@@ -155,11 +155,15 @@ typedef struct asi_block_signals {
   int first, last; ///< -1: none
 } asi_block_signals;
 
+// Elements from which on a beam may turn faster than its first frequency: fewer can be unstable by themselves.
+enum { ASI_SPINNING_ELEMENTS = 4 };
+
 /// A beam: its elements and stations follow each other.
 typedef struct asi_beam_parts {
-  int element; ///< its first
-  int station; ///< likewise
-  int n;       ///< elements
+  int element;      ///< its first
+  int station;      ///< likewise
+  int n;            ///< elements
+  double most_spin; ///< that its mesh is fine enough for [rad/s]; infinity: any
 } asi_beam_parts;
 
 /// A station of a beam.

@@ -13,6 +13,7 @@
 #include "alphastep/quantities.h"
 #include "base/error.h"
 #include "results/accuracy.h"
+#include "results/beam_spin.h"
 #include "results/flexible_range.h"
 #include "results/run.h"
 
@@ -46,12 +47,15 @@ static as_status note_drift(as_run *run, as_error *error) {
                              error);
 }
 
-/// Says once of each flexible body that it has left the range of one linear body.
+/// Says once of each flexible body that it has left the range of one linear body, of each beam that its mesh spins too fast.
 static void note_ranges(as_run *run, const as_state *state) {
+  const as_model *m = run->model;
   char text[512];
-  for (int i = 0; i < run->model->n_flexibles; ++i) {
+  for (int i = 0; i < m->n_flexibles + m->n_beams; ++i) {
+    const int beam = i - m->n_flexibles;
     if (run->left[i] ||
-        !asi_flexible_range_text(run->model, state, (as_flexible_id){i}, text, sizeof text))
+        !(beam < 0 ? asi_flexible_range_text(m, state, (as_flexible_id){i}, text, sizeof text)
+                   : asi_beam_spin_text(m, state, beam, text, sizeof text)))
       continue;
     run->left[i] = true;
     asi_log(&run->integrator->kin, AS_LOG_WARNING, "%s", text);

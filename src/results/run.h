@@ -43,10 +43,10 @@ struct as_run {
   as_start_report report;
   as_start_change *change; ///< n_changes: what the start has changed of what was given
   int n_changes;
-  as_error stop;    ///< status AS_STOPPED: the event that the last go ended with
-  bool stop_kept;   ///< the next go ends with it once more
-  bool stop_row;    ///< it has a row that does not count for a run that goes on
-  bool *left;       ///< of each flexible body: it has been told that it has left its range
+  as_error stop;  ///< status AS_STOPPED: the event that the last go ended with
+  bool stop_kept; ///< the next go ends with it once more
+  bool stop_row;  ///< it has a row that does not count for a run that goes on
+  bool *left; ///< of each flexible body, then of each beam: what its warning is about has been told
   as_csv_mark mark; ///< of the caller's table
 };
 

@@ -99,7 +99,8 @@ static as_status create_parts(as_run *run, as_error *error) {
   run->row = asi_calloc((size_t)run->channels->n, sizeof(double));
   run->middle = asi_calloc((size_t)p->nq + (size_t)p->n, sizeof(double));
   run->velocity = asi_calloc((size_t)p->n, sizeof(double));
-  run->left = asi_calloc((size_t)run->model->n_flexibles, sizeof *run->left);
+  run->left =
+      asi_calloc((size_t)(run->model->n_flexibles + run->model->n_beams), sizeof *run->left);
   if (!run->left) return asi_fail_memory(error);
   if (run->def.poses) {
     run->poses = asi_calloc((size_t)run->model->n_bodies * AS_POSE, sizeof(double));

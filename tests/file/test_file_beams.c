@@ -14,6 +14,7 @@
 #include "alphastep/alphastep.h"
 #include "alphastep/beam.h"
 #include "alphastep/io.h"
+#include "alphastep/results.h"
 #include "beams.h"
 #include "elements/vector.h"
 #include "files.h"
@@ -428,12 +429,73 @@ static void test_nodes(void **state) {
   as_machine_destroy(m);
 }
 
+// ---- meshes that spin -------------------------------------------------------------------------------
+
+typedef struct heard {
+  int count;
+  char text[512];
+} heard;
+
+static void hear(as_log_level level, const char *message, void *user) {
+  heard *h = user;
+  if (level != AS_LOG_WARNING) return;
+  ++h->count;
+  snprintf(h->text, sizeof h->text, "%s", message);
+}
+
+static as_status take_row(double t, const double *row, int n, void *user, as_error *error) {
+  (void)t, (void)row, (void)n, (void)user, (void)error;
+  return AS_OK;
+}
+
+/// What a run says in which a motion brings the hub of a blade, whose first frequency is about 52.5 rad/s, from rest to a speed.
+static heard spin_up(int n, double speed) {
+  static const char *const channels[] = {"drift"};
+  char text[1024];
+  heard out = {0};
+  as_run_def def = as_default_run_def();
+  as_run *run;
+  as_error error;
+  snprintf(
+      text, sizeof text,
+      "alphastep: 1\nbodies: {hub: {mass: 1, inertia: [0.01, 0.01, 0.01]}}\n"
+      "beams:\n  blade: {line: {points: [[0, 0, 0], [1, 0, 0]]}, elements: %d, section: "
+      "{type: rectangle, width: 0.01, height: 0.01}, material: steel, first: hub}\n"
+      "joints:\n  axle: {type: revolute, bodies: [ground, hub], point: [0, 0, 0], axis: [0, 0, "
+      "1]}\n  up: {type: motion, joint: axle, law: \"if(t < 0.4, %g*(t^2/0.8 + "
+      "0.2/(pi*pi)*(cos(5*pi*t) - 1)/2), %g*(t - 0.2))\"}\n",
+      n, speed, speed);
+  as_machine *m = files_parse(text);
+  def.integrator.step = 1e-3;
+  def.integrator.log = hear;
+  def.integrator.log_user = &out;
+  def.t_end = 0.5;
+  def.interval = 0.01;
+  def.channels = channels;
+  def.n_channels = 1;
+  if (as_run_create(m->model, &def, &run, &error) || as_run_go(run, take_row, NULL, NULL, &error))
+    fail_msg("%s", error.message);
+  as_run_destroy(run);
+  as_machine_destroy(m);
+  return out;
+}
+
+static void test_spin(void **state) {
+  (void)state;
+  const heard fast = spin_up(3, 55.0);
+  assert_int_equal(fast.count, 1);
+  assert_non_null(strstr(fast.text, "Beam \"blade\" turns at 5"));
+  assert_non_null(strstr(fast.text, "has 3 elements"));
+  assert_int_equal(spin_up(3, 50.0).count, 0);
+  assert_int_equal(spin_up(4, 55.0).count, 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_twins),    cmocka_unit_test(test_lines),
       cmocka_unit_test(test_axes),     cmocka_unit_test(test_sections),
       cmocka_unit_test(test_channels), cmocka_unit_test(test_values),
-      cmocka_unit_test(test_nodes),
+      cmocka_unit_test(test_nodes),    cmocka_unit_test(test_spin),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
