@@ -3,26 +3,35 @@
 /// [BE.1], [BE.2] End frames H = (x + R p, R A) on two bodies lie against each other by d = (u, w) = log(H_A^-1 H_B):
 ///
 ///     w = log(R_A^T R_B),   u = S(w)^T R_A^T (x_B - x_A)
-///     d' = Z (nu_A; nu_B),  Z = [ -S(-d)  S(d) ],   S(d) = [ S(w) X; 0 S(w) ]
+///     d' = S(d) delta',     S(d) = [ S(w) X; 0 S(w) ],   delta: how frame B moves against A, in the axes of B
 ///     S(w) = I + w~/2 + g w~^2,   X = u~/2 + g (u~ w~ + w~ u~) + 2 g1 (w.u) w~^2
 ///
-/// with motions nu and moves seen from the frames, s = |w|^2, g = (1 - (|w|/2) cot(|w|/2))/s, g1 = dg/ds, g2 = dg1/ds. With
-/// the rest shape d0 and its arc length L, [BE.3] strains e = (d - d0)/L and stress N = K e + C e', [BE.5]
+/// with s = |w|^2, g = (1 - (|w|/2) cot(|w|/2))/s, g1 = dg/ds, g2 = dg1/ds. With the rest shape d0 and its arc length L, [BE.3]
+/// strains e = (d - d0)/L, [BE.12] those with the bow of the line inside the element, e~ = e + ((c_2 e_2^2 + c_3 e_3^2)/2, 0 ...),
+/// B = de~/de, and stress N = B^T K (e~ + tau e~'), [BE.5]
 ///
-///     V = L e^T K e/2,   f = -Z^T N,   L e'^T C e' is dissipated
-///     D f = -Z^T (K/L) D d + [ -W(-d; N); -W(d; N) ] D d - Z^T (C/L) D_q d'
+///     V = L e~^T K e~/2,   (n, m) = -S^T N on frame B, in its axes,   tau L e~'^T K e~' is dissipated
+///     D (n, m) = -H delta - tau T_u Delta~ w_B,   T = S^T (B^T K B/L) S
+///     H = S^T (D_e N/L) S + W(d; N) S + tau (S^T (B^T K B/L) Y(d; delta') S + T [ -Omega~ (rho x Omega)~; 0 -Omega~ ])
 ///
 /// where [BE.4] W(d; N) = D_d (S(d)^T N) and Y(d; nu) = D_d (S(d) nu) are made of parts that are odd and even in d,
 ///
 ///     O(y) = -g ((w x y)~ + w~ y~) + 2 g1 (w x (w x y)) w^T
 ///     E(y) = -g ((u x y)~ + u~ y~) + 2 g1 ((w x (u x y) + u x (w x y)) w^T + (w x (w x y)) u^T)
 ///            - 2 g1 (w.u) ((w x y)~ + w~ y~) + 4 g2 (w.u) (w x (w x y)) w^T
-///     W(+-d; n, m) = [ 0  n~/2 +- O(n);  n~/2 +- O(n)  m~/2 +- (O(m) + E(n)) ]
-///     Y(+-d; y, z) = [ -z~/2 +- O(z)  -y~/2 +- (O(y) + E(z));  0  -z~/2 +- O(z) ]
+///     W(d; n, m) = [ 0  n~/2 + O(n);  n~/2 + O(n)  m~/2 + O(m) + E(n) ]
+///     Y(d; y, z) = [ -z~/2 + O(z)  -y~/2 + O(y) + E(z);  0  -z~/2 + O(z) ]
 ///
-/// To moves (dx world, dtheta body): nu = P (v; omega), P = [ A^T R^T  -A^T p~; 0  A^T ]; D_q of P^T f adds -R (A f_u)~ and
-/// D_q nu is (A^T (R^T v)~ dtheta; 0). e' does not depend on a common velocity: that of A is subtracted first, so no
-/// digit is lost in a fast machine.
+/// [BE.13] To moves (dx world, dtheta body) and forces of the bodies, with E = R_B A_B, Q = R_A^T E, arms rho = E^T (X_B - x_A) from body
+/// A's centre to frame B and p = A_B^T p_B, w_B = A_B^T dtheta_B:
+///
+///     delta = (E^T (dx_B - dx_A) + rho~ Q^T dtheta_A - p~ w_B,  w_B - Q^T dtheta_A)
+///     force on B  E n              D = E (D n - n~ w_B)       force on A: minus that
+///     torque on B A_B (m + p x n)  torque on A  -Q (m + rho x n)
+///     D of that = -Q (D m + rho~ D n - n~ delta_u - (m~ + rho~ n~) delta_w)
+///
+/// For delta' v and omega stand for the moves, Omega = Q^T omega_A, Delta = E^T (v_B - v_A): it does not depend on a common
+/// velocity, so no digit is lost in a fast machine.
 ///
 /// [BE.6] K* makes linear statics exact at the nodes: with Q(s) N the wrench that equilibrium asks for in the section at s,
 ///
@@ -257,8 +266,10 @@ static void set_Y(const relation *x, const double *moving, double *out) {
 /// What an evaluation needs.
 typedef struct bend {
   relation x;
-  double strain[N], rate[N], stress[N];
-  double wrench[N];                    ///< on frame B, in its axes
+  double strain[N], rate[N];  ///< e and e'
+  double bowed[2];            ///< c_2 e_2 and c_3 e_3: the first row of B = de~/de is (1, these, 0)
+  double inner[N], stress[N]; ///< K (e~ + tau e~'), and N = B^T of that
+  double wrench[N];           ///< on frame B, in its axes
   double apart[3], spin[3], moving[N]; ///< where it is damped: Delta, Omega, delta'
 } bend;
 
@@ -278,6 +289,16 @@ static void set_moving(const asi_beam *b, const as_element_input *in, bend *at) 
   }
 }
 
+/// e~, and with `rate` e~' = B e'.
+static void set_bowed(const asi_beam *b, bend *at, double *out) {
+  memcpy(out, at->strain, sizeof at->strain);
+  for (int k = 0; k < 2; ++k) {
+    at->bowed[k] = b->bow[k] * at->strain[k + 1];
+    out[0] += at->bowed[k] * at->strain[k + 1] / 2.0;
+    at->rate[0] += at->bowed[k] * at->rate[k + 1];
+  }
+}
+
 static int measure(const asi_beam *b, const as_element_input *in, bend *at) {
   if (!relate(b, in->body, &at->x))
     return asi_retry(in, "its ends are turned by half a turn, where their rotation has no value");
@@ -289,11 +310,12 @@ static int measure(const asi_beam *b, const as_element_input *in, bend *at) {
     times(at->x.S, false, at->moving, at->rate);
     for (int k = 0; k < N; ++k) at->rate[k] /= b->length;
   }
-  for (int i = 0; i < N; ++i) {
-    at->stress[i] = 0.0;
-    for (int k = 0; k < N; ++k)
-      at->stress[i] += b->K[N * i + k] * (at->strain[k] + b->tau * at->rate[k]);
-  }
+  double all[N];
+  set_bowed(b, at, all);
+  for (int k = 0; k < N; ++k) all[k] += b->tau * at->rate[k];
+  times(b->K, false, all, at->inner);
+  memcpy(at->stress, at->inner, sizeof at->stress);
+  for (int k = 0; k < 2; ++k) at->stress[k + 1] += at->bowed[k] * at->inner[0];
   times(at->x.S, true, at->stress, at->wrench);
   for (int k = 0; k < N; ++k) at->wrench[k] = -at->wrench[k];
   return AS_DONE;
@@ -428,7 +450,7 @@ static void add_moves(const asi_beam *b, const relation *x, const double *H, con
   add_two(b, x, rows + 8 * ROW, 0, torque[1] + 2 * ASI_PAIR, NULL);
 }
 
-/// Rows of H from two matrices for delta; e is zero.
+/// Rows of a matrix for delta; e is zero.
 static void set_rows(const double *from, double *H) {
   for (int i = 0; i < N; ++i) {
     memcpy(H + i * ROW, from + i * N, N * sizeof *H);
@@ -436,22 +458,44 @@ static void set_rows(const double *from, double *H) {
   }
 }
 
+/// B^T K B
+static void set_damping(const asi_beam *b, const bend *at, double *out) {
+  memcpy(out, b->K, N * N * sizeof *out);
+  for (int i = 0; i < N; ++i)
+    for (int k = 0; k < 2; ++k) out[N * i + k + 1] += at->bowed[k] * out[N * i];
+  for (int j = 0; j < N; ++j)
+    for (int k = 0; k < 2; ++k) out[N * (k + 1) + j] += at->bowed[k] * out[j];
+}
+
+/// D_e N: what it takes besides B^T K B
+static void add_bow(const asi_beam *b, const bend *at, double *out) {
+  for (int k = 0; k < 2; ++k) {
+    out[(N + 1) * (k + 1)] += b->bow[k] * at->inner[0];
+    const double by = b->tau * b->bow[k] * at->rate[k + 1];
+    for (int i = 0; i < N && b->damped; ++i) {
+      const double below = i == 1 || i == 2 ? at->bowed[i - 1] * b->K[0] : 0.0;
+      out[N * i + k + 1] += by * (b->K[N * i] + below);
+    }
+  }
+}
+
 static void add_tangents(const asi_beam *b, const bend *at, double *f_q, double *f_v) {
   const relation *x = &at->x;
-  double G[N * N] = {0}, left[N * N], sum[N * N] = {0}, T[N * N] = {0}, H[N * ROW];
-  add_transposed_product(1.0 / b->length, x->S, b->K, G);
-  memcpy(left, G, sizeof left);
+  const double per = 1.0 / b->length;
+  double K[N * N], C[N * N] = {0}, left[N * N] = {0}, sum[N * N] = {0}, T[N * N] = {0}, H[N * ROW];
+  set_damping(b, at, K);
   if (b->damped) {
-    add_product(G, x->S, T, N);
-    for (int i = 0; i < N * N; ++i) T[i] *= b->tau;
+    add_transposed_product(b->tau * per, x->S, K, C);
+    add_product(C, x->S, T, N);
   }
   if (f_q) {
+    add_bow(b, at, K);
+    add_transposed_product(per, x->S, K, left);
     add_W(x, at->stress, left);
     if (b->damped) {
       double Y[N * N];
       set_Y(x, at->moving, Y);
-      for (int i = 0; i < N * N; ++i) Y[i] *= b->tau;
-      add_product(G, Y, left, N);
+      add_product(C, Y, left, N);
     }
     add_product(left, x->S, sum, N);
     set_rows(sum, H);
@@ -495,7 +539,9 @@ static double potential(const as_element_input *in, const void *data) {
   bend at;
   if (measure(b, in, &at)) return (double)NAN;
   const double weight = b->heavy ? asi_beam_weight_potential(b, in) : 0.0;
-  return b->length * quadratic(b->K, at.strain) / 2.0 + weight;
+  double bowed[N];
+  set_bowed(b, &at, bowed);
+  return b->length * quadratic(b->K, bowed) / 2.0 + weight;
 }
 
 static void power(const as_element_input *in, as_element_power *out, const void *data) {
@@ -603,6 +649,11 @@ bool asi_beam_stiffness(asi_beam *beam, const double section[ASI_BEAM_POINTS][36
     memcpy(beam->K, middle, sizeof beam->K);
   else if (!asi_beam_invert(sum, beam->K))
     return false;
+  for (int k = 0; k < 2; ++k) { // the part of the shear compliance that is the section's own
+    const double part =
+        plain ? 1.0 : fmin(beam->K[(N + 1) * (k + 1)] / middle[(N + 1) * (k + 1)], 1.0);
+    beam->bow[k] = 1.0 - part * part + (1.0 - part) * (1.0 - part) / 5.0;
+  }
   beam->damped = tau != 0.0;
   beam->tau = tau;
   return true;

@@ -18,6 +18,7 @@ typedef struct asi_beam {
   double length;                 ///< of the reference line [m]
   double rest[ASI_BEAM];         ///< d of the unloaded shape
   double K[ASI_BEAM * ASI_BEAM]; ///< K*, or the section's stiffness
+  double bow[2];                 ///< c_2 and c_3; 0: plain
   double tau;                    ///< [s], of damping: C = tau K
   bool damped;
   bool tilted[2]; ///< the frame has other axes than its body

@@ -286,8 +286,8 @@ static double arch_limit(int n) {
 static void test_arch(void **state) {
   (void)state;
   const double coarse = arch_limit(8), fine = arch_limit(16);
-  assert_near("limit load", coarse, 8.97, 0.02);
-  assert_near("limit load", fine, 8.97, 0.006);
+  assert_near("limit load", fine, 8.97286, 0.01);
+  assert_true(fabs(fine - 8.97286) < fabs(coarse - 8.97286) / 11.0);
 }
 
 /// Deep cantilever with a load on its end: buckles sideways (178.229263515 N by shooting).

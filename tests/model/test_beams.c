@@ -179,7 +179,7 @@ static errors bend45(int n, bool plain) {
 static void test_bend45(void **state) {
   (void)state;
   const errors a = bend45(4, false), b = bend45(8, false), c = bend45(16, false);
-  assert_true(a.tip < 9e-3 && c.tip < 4e-5 && c.moment < 0.02);
+  assert_true(a.tip < 9e-3 && c.tip < 5.5e-5 && c.moment < 0.02);
   assert_true(log2(a.tip / b.tip) > 3.7 && log2(b.tip / c.tip) > 3.7);
   assert_true(log2(a.moment / b.moment) > 3.7 && log2(b.moment / c.moment) > 3.7);
   const errors d = bend45(4, true), e = bend45(8, true);
@@ -209,10 +209,10 @@ static double follower_error(int n, bool along) {
 
 static void test_follower_loads(void **state) {
   (void)state;
-  assert_near("tip force, n = 4", follower_error(4, false), 6.8e-5, 1e-5);
-  assert_near("n = 8", follower_error(8, false), 4.9e-6, 1e-6);
-  assert_near("along it, n = 4", follower_error(4, true), 9.4e-4, 1e-4);
-  assert_near("n = 8", follower_error(8, true), 6.9e-5, 1e-5);
+  assert_near("tip force, n = 4", follower_error(4, false), 4.6e-5, 1e-5);
+  assert_near("n = 8", follower_error(8, false), 3.5e-6, 1e-6);
+  assert_near("along it, n = 4", follower_error(4, true), 7.5e-4, 1e-4);
+  assert_near("n = 8", follower_error(8, true), 5.8e-5, 1e-5);
 }
 
 /// Twisted by 90 degrees: linear and large loads.
