@@ -383,6 +383,10 @@ ASI_INLINED void shift_two(const double *arm, const asi_simd2 u[3], const asi_si
   }
 }
 
+ASI_INLINED void add_pair(double *to, asi_simd2 two) {
+  asi_simd_store(to, asi_simd_load(to) + two);
+}
+
 /// The columns of the bodies' moves of two rows, of -(u delta_u + w delta_w + e w_B), added to rows of `out`; the first `minus` of
 /// them subtracted from those of body A.
 ASI_INLINED void add_two(const asi_beam *b, const relation *x, const double *rows, int minus,
@@ -412,11 +416,10 @@ ASI_INLINED void add_two(const asi_beam *b, const relation *x, const double *row
   for (int j = 0; j < ASI_PAIR; j += 2) {
     const asi_simd2 one = asi_simd_unpack_low(column[j], column[j + 1]);
     const asi_simd2 two = asi_simd_unpack_high(column[j], column[j + 1]);
-    double *const above = first - 6 * ASI_PAIR + j, *const last = second - 6 * ASI_PAIR + j;
-    asi_simd_store(first + j, asi_simd_load(first + j) + one);
-    if (second) asi_simd_store(second + j, asi_simd_load(second + j) + two);
-    if (minus > 0) asi_simd_store(above, asi_simd_load(above) - one);
-    if (minus > 1) asi_simd_store(last, asi_simd_load(last) - two);
+    add_pair(first + j, one);
+    if (second) add_pair(second + j, two);
+    if (minus > 0) add_pair(first - 6 * ASI_PAIR + j, -one);
+    if (minus > 1) add_pair(second - 6 * ASI_PAIR + j, -two);
   }
 }
 
