@@ -89,7 +89,7 @@ ASI_INLINED vector add(const int n, const vector *a, asi_dual f, const vector *b
   return out;
 }
 
-/// One pass at (X, Y): `d` and `c`, axes, r.
+/// [TY.1] One pass at (X, Y): `d` and `c`, axes, r.
 typedef struct pass {
   asi_dual d, c;
   vector ex, n, r;
@@ -123,7 +123,7 @@ ASI_INLINED int look_at(const int n, const asi_tyre *t, const as_element_input *
   return AS_DONE;
 }
 
-/// The rows by v_C and by w of the velocity along a W axis, times `factor`.
+/// [TY.2] The rows by v_C and by w of the velocity along a W axis, times `factor`.
 static void put_velocity(const contact *c, const vector *axis, double factor, double *by) {
   const double e[3] = {factor * axis->x[0].x, factor * axis->x[1].x, factor * axis->x[2].x};
   const double lever[3] = {c->lever.x[0].x, c->lever.x[1].x, c->lever.x[2].x};
@@ -235,7 +235,7 @@ ASI_INLINED asi_dual lag(const int n, asi_dual sigma) {
   return asi_dual_sqrt(n, LINE(least_lag * least_lag, 1.0, SQUARE(sigma)));
 }
 
-/// The string: kappa and tan alpha, and the rates of u and v.
+/// [TY.4], [TY.5] The string: kappa and tan alpha, and the rates of u and v.
 ASI_INLINED void string(const int n, const asi_tyre *t, const motion *m, slip *out,
                         asi_dual *tangent) {
   const asi_magic_lags l = asi_magic_lags_at(&t->tyre, n, out->Fz, m->in[GAMMA]);
@@ -273,6 +273,7 @@ ASI_INLINED int roll(const int n, const asi_tyre *t, const as_element_input *in,
   for (int i = 0; i < LINES; ++i) m.in[i] = asi_dual_variable(value[i], i);
   for (int i = 0; i < ASI_TYRE_STATES; ++i)
     m.in[U + i] = asi_dual_variable(state ? state[i] : 0.0, U + i);
+  // [TY.3]
   const asi_dual pressed = asi_dual_positive(n, m.in[RHO], touch);
   const asi_dual part = OVER(pressed, LINE(damp, 1.0, pressed));
   const asi_dual F = ADD(SCALE(tyre->VERTICAL_STIFFNESS, pressed),
@@ -391,7 +392,7 @@ static void add_arm(const double *p, double force[3][6], double moment[3][6]) {
   }
 }
 
-/// Force and moment about C in world axes, with rows by C, s, v_C, w and by the states.
+/// [TY.6] Force and moment about C in world axes, with rows by C, s, v_C, w and by the states.
 typedef struct wrench {
   double F[3], M[3];
   double by_F[3][COLUMNS], by_M[3][COLUMNS];

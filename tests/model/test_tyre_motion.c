@@ -344,6 +344,27 @@ static void test_saved(void **state) {
   as_model_destroy(m);
 }
 
+/// The equilibrium on a level road has u = v = 0 and carries the weight.
+static void test_equilibrium(void **state) {
+  (void)state;
+  as_body_id body;
+  as_model *m = build_sledge(0.0, 0.0, &body);
+  const as_analysis_def def = as_default_analysis_def();
+  as_analysis *analysis = NULL;
+  as_equilibrium found;
+  as_error error;
+  if (as_analysis_create(as_model_problem(m), &def, &analysis, &error) ||
+      as_analysis_equilibrium(analysis, as_model_initial(m), &found, &error))
+    fail_msg("%s", error.message);
+  const as_state *s = as_analysis_state(analysis);
+  double carried = 0.0;
+  for (int i = 0; i < 8; ++i) assert_near("string", s->x[i], 0.0, 1e-12);
+  for (int i = 0; i < 4; ++i) carried += tyre_look(m, s, (as_force_id){i}).force[2];
+  assert_near("weight", carried, 1500.0 * g, 1e-6);
+  as_analysis_destroy(analysis);
+  as_model_destroy(m);
+}
+
 /// Power that is supplied is what the energy changes by.
 static void test_energy(void **state) {
   (void)state;
@@ -360,6 +381,6 @@ int main(void) {
       cmocka_unit_test(test_backwards),     cmocka_unit_test(test_flight),
       cmocka_unit_test(test_order),         cmocka_unit_test(test_turned_world),
       cmocka_unit_test(test_mirror_images), cmocka_unit_test(test_saved),
-      cmocka_unit_test(test_energy)};
+      cmocka_unit_test(test_energy),        cmocka_unit_test(test_equilibrium)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
