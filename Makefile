@@ -1,6 +1,6 @@
 # Two commands do everything on a fresh Debian or Ubuntu machine:
 #
-#   make run        install what is missing, build, drop a landing gear and say where its report is
+#   make run        install what is missing, build, let a car change lanes and say where its report is
 #   make test       install what is missing, run the suite: gcc, clang, sanitizers; a quarter of an hour on two processors
 #
 # and, on a machine that has the packages:
@@ -38,7 +38,7 @@ MUTATE_SECONDS ?= 3600
 SOAK_SECONDS ?= 3600
 PATHS ?= src/core src/model src/elements
 SEEDS ?= 10000
-flagship = examples/machines/landing-gear
+flagship = examples/car
 fuzzers = $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 
 CLANG_FORMAT ?= clang-format
@@ -73,7 +73,7 @@ python:
 run:
 	@tools/bootstrap run
 	$(call cmake,$(BUILD),-DALPHASTEP_TESTS=OFF -DCMAKE_INSTALL_PREFIX=$(PREFIX))
-	$(BUILD)/alphastep run $(flagship)/model.yaml -o $(BUILD)/results --force
+	$(BUILD)/alphastep run $(flagship)/lane_change.yaml -o $(BUILD)/results --force
 	@echo "Open $(abspath $(BUILD)/results/report.html) in a browser; what there is to see: $(flagship)/README.md."
 	@echo "Other machines: examples/machines/README.md."
 
