@@ -53,18 +53,6 @@ static as_status rescue_step(as_integrator *s, double h, double t1, as_status st
   }
 }
 
-/// [RE.12] Whether no position close by satisfies the constraints at t1; then s->next.q is where they are closest.
-static bool is_out_of_reach(as_integrator *s, double t1) {
-  as_start_report report;
-  const unsigned char *const keep = s->kin.given.keep;
-  if (s->kin.problem->def.n_lambda == 0) return false;
-  s->kin.given.keep = NULL;
-  const as_status status =
-      asi_project_position(&s->kin, t1, s->stepper.now.q, s->stepper.next.q, true, &report);
-  s->kin.given.keep = keep;
-  return status == AS_ERR_INCONSISTENT;
-}
-
 /// After a step to t1 has failed for good: adds to its error which constraint rows are close to dependent where it
 /// began, or where they are closest if they cannot hold at t1. The search measures the rows anew: what it has changed is put back from
 /// the snapshot.
@@ -75,7 +63,7 @@ static void explain_failure(as_integrator *s, double t1, as_status status, as_er
     return;
   as_error ignored;
   s->kin.eval.error = &ignored;
-  const bool locked = is_out_of_reach(s, t1);
+  const bool locked = asi_is_out_of_reach(s, t1);
   // There rows are known to be dependent, but the position is not exact.
   const double near = (locked ? 100.0 : 10.0) * asi_redundancy_near(&s->kin);
   const double t = locked ? t1 : s->stepper.t;

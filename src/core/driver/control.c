@@ -195,6 +195,8 @@ as_status asi_automatic_step(as_integrator *s, double stop, double hint) {
     const as_status status = choose_first_step(s, stop, hint, &s->control.h);
     if (status) return status;
   }
+  const as_status reaches = asi_reach_look(s, fmin(stop, hint));
+  if (reaches) return reaches;
   s->stepper.controlled = true;
   s->stepper.newton_rtol = s->def.newton.rtol;
   if (isnan(s->stepper.newton_rtol))

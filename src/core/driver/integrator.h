@@ -123,6 +123,13 @@ as_status asi_restart(as_integrator *s, const bool *active, const double *restit
 /// Goes on from t, where only forces have jumped.
 as_status asi_restart_forces(as_integrator *s);
 
+// reach.c -----------------------------------------------------------------------------------------
+
+/// [RE.12] Whether no position close to s->now.q satisfies the constraints at t1; then s->next.q is where they are closest.
+bool asi_is_out_of_reach(as_integrator *s, double t1);
+/// Fails if automatic steps have become short because the machine's reach ends close ahead, before `until`; s->t1 is then where.
+as_status asi_reach_look(as_integrator *s, double until);
+
 // advance.c ---------------------------------------------------------------------------------------
 
 /// Makes the step that was solved last the new state.
