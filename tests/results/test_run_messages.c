@@ -268,7 +268,7 @@ static void test_out_of_reach(void **state) {
     snprintf(text, sizeof text, "alphastep: 1\nsimulate: {t_end: 3, method: %s, %s}\n%s",
              methods[i % 3], steps[i / 3 % 3], subject[0]);
     for (int k = 1; k < 3; ++k) expect(text, subject[k]);
-    assert_true(steps_taken < 300);
+    assert_true(steps_taken < (i / 3 % 3 < 2 ? 2000 : 300));
     expect(text, "No position satisfies all constraints at t = 0.");
   }
 }
