@@ -306,9 +306,7 @@ static void test_reach(void **state) {
         fail_msg("%s", error.message);
       const as_status status = as_integrator_advance(integrator, 2.0, &error);
       printf("%s: %s\n", method_names[methods[m]], error.message);
-      const char *const why =
-          automatic ? "close to a singular position" : "No position satisfies all constraints";
-      if (status == AS_OK || !strstr(error.message, why))
+      if (status == AS_OK || !strstr(error.message, "No position satisfies all constraints"))
         fail_msg("%s: a linkage beyond its reach says: %s", method_names[methods[m]],
                  error.message);
       for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i)
