@@ -576,6 +576,37 @@ static void test_round_off(void **state) {
   as_machine_destroy(m);
 }
 
+static int no_force(const as_point *at, double *out, void *user) {
+  (void)at;
+  (void)user;
+  *out = 0.0;
+  return AS_DONE;
+}
+
+/// A short input that only a state sees, beside a mass that nothing moves: steps that have become long look for it, too.
+static void test_of_a_state(void **state) {
+  (void)state;
+  const as_space_part line = {AS_SPACE_RN, 1};
+  bump brief = {7.3, 0.05, false};
+  as_problem_def def = as_default_problem_def();
+  def.parts = &line;
+  def.n_parts = 1;
+  def.mass = unit_mass;
+  def.force = no_force;
+  def.n_x = 1;
+  def.state_rate = bump_force;
+  def.user = &brief;
+  const double zero = 0.0;
+  for (int m = 0; m < 2; ++m) {
+    as_integrator_def how = rig_how(methods[m], automatic, NULL, 0);
+    how.tolerance.span = 10.0;
+    rig r = rig_make(&def, &how, &(as_initial){.t = 0.0, .q = &zero, .v = &zero, .x = &zero});
+    rig_advance(&r, 10.0);
+    assert_near("x", as_integrator_state(r.integrator)->x[0], brief.w, 1e-3 * brief.w);
+    rig_free(&r);
+  }
+}
+
 static int tick(as_event *event, void *user) {
   int *count = user;
   (void)event;
@@ -708,6 +739,7 @@ int main(void) {
       cmocka_unit_test(test_family),
       cmocka_unit_test(test_unknown_times),
       cmocka_unit_test(test_tilted_hinge),
+      cmocka_unit_test(test_of_a_state),
       cmocka_unit_test(test_round_off),
       cmocka_unit_test(test_switches),
       cmocka_unit_test(test_work),

@@ -549,6 +549,32 @@ static void test_restart(void **state) {
   }
 }
 
+/// The same with automatic steps, whose sizes follow from those before: after a run through which they have become long.
+static void test_restart_automatic(void **state) {
+  (void)state;
+  for (int i = 0; i < 2 * problem_count(); ++i) {
+    const test_problem *p = problem_get(i / 2);
+    as_integrator_def def = as_default_integrator_def();
+    def.method = i % 2 ? AS_METHOD_INDEX2 : AS_METHOD_INDEX3;
+    run used = run_open(p->name, &p->def, &def), fresh = run_open(p->name, &p->def, &def);
+    as_error error;
+    run_start(&used, p->t0, p->q0, p->v0);
+    for (int k = 0; k < 40; ++k)
+      if (as_integrator_next(used.integrator, &error)) break;
+    run_start(&used, p->t0, p->q0, p->v0);
+    run_start(&fresh, p->t0, p->q0, p->v0);
+    for (int k = 0; k < 40; ++k) {
+      const as_status status = as_integrator_next(used.integrator, &error);
+      assert_int_equal(status, as_integrator_next(fresh.integrator, &error));
+      check_same_state(&used, as_integrator_state(used.integrator),
+                       as_integrator_state(fresh.integrator));
+      if (status) break;
+    }
+    run_close(&used);
+    run_close(&fresh);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_circle),
@@ -561,6 +587,7 @@ int main(void) {
       cmocka_unit_test(test_perturbed_v0),
       cmocka_unit_test(test_early_lambda),
       cmocka_unit_test(test_restart),
+      cmocka_unit_test(test_restart_automatic),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

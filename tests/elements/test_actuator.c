@@ -848,6 +848,16 @@ static void test_file(void **state) {
   assert_near("length", out[n - 2], length, 1e-14);
   assert_near("rate", out[n - 1], rate, 1e-13);
   as_channels_destroy(c);
+  static const char *const along[] = {"forces.double.length", "forces.double.length_rate",
+                                      "forces.spring.length", "forces.spring.length_rate"};
+  must(as_channels_create(arm->model, along, 4, &c, &error), &error);
+  must(as_channels_evaluate(c, &view, out, &error), &error);
+  assert_int_equal(as_channels_count(c), 4);
+  assert_near("length", out[0], out[2], 1e-14);
+  assert_near("its rate", out[1], out[3], 1e-13);
+  assert_true(fabs(out[3]) > 1e-3);
+  assert_int_equal(as_model_signals(arm->model), 0);
+  as_channels_destroy(c);
   c = NULL;
   static const char *const wrong[] = {"frames.tip.distance.wal"};
   assert_int_equal(as_channels_create(arm->model, wrong, 1, &c, &error), AS_ERR_ARGUMENT);
