@@ -27,8 +27,8 @@ COMMAND, SOURCE = sys.argv[1:3]
 # Lengths, masses and times of a machine, over those of the example: mm and g, km and t, ms, and the ends of what is promised.
 # Times by powers of two: rows that lie at the ends of steps stay there, to the last digit.
 SCALES = [(1e3, 1e3, 1.0), (1e-3, 1e-3, 1.0), (1.0, 1.0, 1024.0), (1e-6, 1e-9, 2.0 ** -10), (1e8, 1e9, 8.0)]
-FEWEST = 12  # machines that can be converted
-POWERS = {"m": (1, 0, 0), "kg": (0, 1, 0), "s": (0, 0, 1), "N": (1, 1, -2), "J": (2, 1, -2), "W": (2, 1, -3), "rad": (0, 0, 0),
+FEWEST = 15  # machines that can be converted
+POWERS = {"m": (1, 0, 0), "kg": (0, 1, 0), "s": (0, 0, 1), "N": (1, 1, -2), "J": (2, 1, -2), "W": (2, 1, -3), "rad": (0, 0, 0), "Pa": (-1, 1, -2),
           "1": (0, 0, 0), "": (0, 0, 0), "-": (0, 0, 0)}
 SCHEMA = json.loads(subprocess.run([COMMAND, "schema"], capture_output=True, check=True).stdout)
 
@@ -71,7 +71,7 @@ def in_units(value, by, scale):
         return [in_units(each, by, scale) for each in value]
     if isinstance(value, dict):
         raise LeftOut(f"{sorted(value)}")
-    if re.search(r"[A-Za-z_]\w*\.|deflection|length_rate|speed\b.*\(", value):
+    if re.search(r"[A-Za-z_]\w*\.|\bs\b|deflection|length_rate|speed\b.*\(", value):
         raise LeftOut(f"`{value}`")
     text = re.sub(r"\bt\b", f"(t/{scale[2]!r})", value)
     return f"({text})*{by!r}" if by != 1.0 or text != value else value
@@ -132,9 +132,13 @@ def in_units_of_a_motion(value, by, scale):
 def convert_key(name, value, schema, scale):
     """One key: with its unit, or what is below it."""
     units = [u for u in re.findall(r"\[([^\]]*)\]", schema.get("description", "")) if re.match(r"[A-Za-z]", u) and u != "event"]
+    if name == "twist" and isinstance(value, str):  # by the arc length
+        raise LeftOut(f"{name}: {value}")
+    if name == "points":  # `points [x, y, z] ... [m]`
+        units = ["m"] if schema.get("description", "").endswith("[m]") else []
     if name == "output":
         return {key: in_units(each, scale[2], scale) if key == "interval" else each for key, each in value.items()}
-    if not units or name in ("points", "type"):
+    if not units or name == "type":
         if isinstance(value, str) and re.search(r"\bt\b", value) and name in ("when", "law", "factor"):
             raise LeftOut(f"{name}: {value}")
         return convert(value, schema, scale, name)
