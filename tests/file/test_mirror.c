@@ -52,7 +52,7 @@ static double channel(const as_model *m, const as_state *at, const char *format,
   const char *const list = text;
   as_channels *channels = NULL;
   as_error error;
-  double out;
+  double out = 0.0;
   snprintf(text, sizeof text, format, name, side);
   if (as_channels_create(m, &list, 1, &channels, &error) ||
       as_channels_evaluate(channels, &(as_view){.state = at}, &out, &error))
