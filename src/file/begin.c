@@ -43,7 +43,7 @@ static void mark_rows(asi_reader *r, as_sizes n, bool *active) {
   for (int i = 0; i < names->n; ++i) {
     const asi_path path = {NULL, i, &hold};
     as_joint_id joint;
-    r->path = &path;
+    r->path = &path; // cppcheck-suppress autoVariables; behind the loop it is NULL
     if (!asi_read_name(r, names->value[i], ASI_SORT_JOINT, &joint.index)) continue;
     if (as_model_joint_is_active(m, joint))
       asi_complain(r, names->value[i],
