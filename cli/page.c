@@ -39,7 +39,7 @@ static const char *const STYLE[] = {
     ".holds{color:var(--holds);background:var(--holds-bg)}\n"
     ".corrected{color:var(--corrected);background:var(--corrected-bg)}\n"
     ".fails,.differs{color:var(--fails);background:var(--fails-bg)}\n"
-    ".unchecked,.open{color:var(--other);background:var(--other-bg)}\n"
+    ".unchecked,.own{color:var(--other);background:var(--other-bg)}\n"
     "dl{display:grid;grid-template-columns:6.2em 1fr;gap:6px 12px;margin:12px 0 0}\n"
     "dt{color:var(--soft);font-size:.86rem;padding-top:.12em}\n"
     "dd{margin:0;max-width:76ch}\n"

@@ -25,16 +25,22 @@
 // ---- verdicts
 
 /// As they are shown; DIFFERS: a row is not as expected.
-enum { DIFFERS = PAPER_OPEN + 1, N_VERDICTS };
+enum { DIFFERS = PAPER_OWN + 1, N_VERDICTS };
 
 static const char *const verdict_class[N_VERDICTS] = {"holds",     "corrected", "fails",
-                                                      "unchecked", "open",      "differs"};
-static const char *const plural_words[N_VERDICTS] = {"hold",          "hold with a correction",
-                                                     "do not hold",   "cannot be repeated",
-                                                     "not there yet", "differ in this run"};
-static const char *const verdict_words[N_VERDICTS] = {"holds",         "holds with a correction",
-                                                      "does not hold", "cannot be repeated",
-                                                      "not there yet", "differs in this run"};
+                                                      "unchecked", "own",       "differs"};
+static const char *const plural_words[N_VERDICTS] = {"hold",
+                                                     "hold with a correction",
+                                                     "do not hold",
+                                                     "cannot be repeated",
+                                                     "repeated with our own data",
+                                                     "differ in this run"};
+static const char *const verdict_words[N_VERDICTS] = {"holds",
+                                                      "holds with a correction",
+                                                      "does not hold",
+                                                      "cannot be repeated",
+                                                      "repeated with our own data",
+                                                      "differs in this run"};
 
 static bool bears_on(const paper_claim *claim, const char *row) {
   for (int i = 0; i < PAPER_CLAIM_ROWS && claim->rows[i] != NULL; i++) {

@@ -551,10 +551,12 @@ const paper_claim ba_claims[N_BA_CLAIMS] = {
         .title = "The mechanical part by finite elements",
         .where = "introduction, figure 1",
         .says = "The machine is a flexible multibody system of nonlinear finite elements.",
-        .verdict = PAPER_OPEN,
-        .finding = "Rigid bodies, joints and forces are there, and linear structures that do not "
-                   "travel, by their matrices. Beams and flexible bodies that travel with the "
-                   "machine are not.",
+        .verdict = PAPER_OWN,
+        .finding =
+            "Beams that bend by any amount and linear flexible bodies that travel stand in the "
+            "same equations as rigid bodies, of second order in every variable; "
+            "elements of other sorts can be added in C. docs/elements/beams.md and "
+            "docs/elements/flexible.md have the comparisons.",
     },
     {
         .id = "ba-claim-block-diagrams",
@@ -563,10 +565,11 @@ const paper_claim ba_claims[N_BA_CLAIMS] = {
         .says =
             "The controller is a diagram of blocks; a block's outputs are other blocks' inputs, "
             "which makes the output equation implicit.",
-        .verdict = PAPER_OPEN,
-        .finding = "The equations are there, implicit outputs and acceleration feedback included "
-                   "(the claims above run on them), for problems written in C. Blocks in a model "
-                   "file are not.",
+        .verdict = PAPER_OWN,
+        .finding =
+            "Blocks of a model file are outputs and states of the one system, in any order and "
+            "in loops; the controlled spring of the claims above, written as blocks, has "
+            "the same numbers to 1e-10. docs/control.md has the list.",
     },
     {
         .id = "ba-claim-car",
@@ -575,10 +578,18 @@ const paper_claim ba_claims[N_BA_CLAIMS] = {
         .says = "A car with 600 coordinates, four controlled dampers and contact with the road is "
                 "simulated with *h* = 0.01 and "
                 "*\u03c1*_{\u221e} = 0.9 in a few minutes.",
-        .verdict = PAPER_UNCHECKED,
-        .finding = "The paper does not give what it would take: the car's data, the manufacturer's "
-                   "damper functions, the "
-                   "controller's parameters, the steering.",
+        .verdict = PAPER_OWN,
+        .finding =
+            "The paper's car, dampers and controller are not public. With a car of our own "
+            "(examples/car: 53 bodies, 506 unknowns in index-3 form besides 26 states and 16 "
+            "outputs), the same "
+            "*h*, *\u03c1*_{\u221e} and method: it ends 3.59 m to the side with 11 mrad of yaw "
+            "left, which is the "
+            "drift of the path that the paper sees; currents meet both of their limits. With "
+            "rigid links and "
+            "without rubber it follows trajectories of an independent program, second order in "
+            "*h*. "
+            "docs/car.md tells how it is made, and that it runs faster than real time.",
     },
 };
 

@@ -92,7 +92,7 @@ typedef enum paper_verdict {
   PAPER_CORRECTED, ///< it holds with a correction
   PAPER_FAILS,     ///< it does not hold
   PAPER_UNCHECKED, ///< it cannot be repeated
-  PAPER_OPEN,      ///< it is about something that alphastep does not have yet
+  PAPER_OWN, ///< repeated with data of our own, since the paper gives none; tests elsewhere look after the numbers
 } paper_verdict;
 
 enum { PAPER_CLAIM_ROWS = 6, PAPER_CLAIM_FIGURES = 2 }; ///< at most
