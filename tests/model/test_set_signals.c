@@ -150,6 +150,60 @@ static void test_refused(void **state) {
   as_machine_destroy(machine);
 }
 
+/// Behind what has already happened signals cannot be set: the step's end is shown, then a time inside it.
+static void test_too_late(void **state) {
+  (void)state;
+  as_machine *machine = files_parse(cart);
+  as_integrator *s = begin(machine->model, AS_METHOD_INDEX2, 0.02, NULL);
+  as_error error;
+  const double u = 2.0;
+  if (as_integrator_next(s, &error) || as_integrator_interpolate(s, 0.01, &error))
+    fail_msg("%s", error.message);
+  assert_int_equal(as_integrator_set_signals(s, &u, &error), AS_ERR_ARGUMENT);
+  assert_non_null(strstr(error.message, "happened already"));
+  as_integrator_destroy(s);
+  as_machine_destroy(machine);
+}
+
+static int stop_here(as_event *event, void *user) {
+  (void)event, (void)user;
+  return AS_EVENT_STOP;
+}
+
+/// A sample that is due where an event has stopped the run is taken after signals were set there.
+static void test_sample_at_a_stop(void **state) {
+  (void)state;
+  as_machine *machine =
+      files_parse("alphastep: 1\n"
+                  "bodies: {cart: {mass: 2, inertia: [1, 1, 1]}}\n"
+                  "joints: {rail: {type: prismatic, bodies: [ground, cart], point: [0, 0, 0], "
+                  "axis: [1, 0, 0]}}\n"
+                  "forces: {push: {type: actuator, joint: rail, force: blocks.in + blocks.n}}\n"
+                  "blocks:\n"
+                  "  in: {type: input}\n"
+                  "  n: {type: sampled, formula: blocks.n + 1, period: 0.125}\n");
+  const as_event_def event = {.name = "stop", .act = stop_here, .period = 0.5, .offset = 0.5};
+  const int n = as_model_signal_place(machine->model,
+                                      as_model_find_signal(machine->model, "n", NULL)),
+            in = as_model_signal_place(machine->model,
+                                       as_model_find_signal(machine->model, "in", NULL));
+  for (int fixed = 0; fixed < 2; ++fixed) {
+    as_integrator *s =
+        begin(machine->model, AS_METHOD_INDEX2, fixed ? 0.03125 : (double)NAN, &event);
+    as_error error;
+    double u[2];
+    assert_int_equal(as_integrator_advance(s, 1.0, &error), AS_STOPPED);
+    u[n] = as_integrator_state(s)->u[n];
+    u[in] = 3.0;
+    if (as_integrator_set_signals(s, u, &error)) fail_msg("%s", error.message);
+    go(s, 0.9375);
+    assert_true(as_integrator_state(s)->u[n] == 8.0); // samples at 0, 0.125, ... 0.875
+    assert_true(as_integrator_state(s)->u[in] == 3.0);
+    as_integrator_destroy(s);
+  }
+  as_machine_destroy(machine);
+}
+
 /// A force without bound at one value: the change fails, and nothing has changed.
 static void test_fails_undone(void **state) {
   (void)state;
@@ -179,10 +233,9 @@ static void test_fails_undone(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_as_events),
-      cmocka_unit_test(test_exact),
-      cmocka_unit_test(test_refused),
-      cmocka_unit_test(test_fails_undone),
+      cmocka_unit_test(test_as_events), cmocka_unit_test(test_exact),
+      cmocka_unit_test(test_refused),   cmocka_unit_test(test_fails_undone),
+      cmocka_unit_test(test_too_late),  cmocka_unit_test(test_sample_at_a_stop),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

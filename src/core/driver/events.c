@@ -404,6 +404,7 @@ as_status asi_events_act(as_integrator *s, double until) {
 /// What an event that sets them would do, at the time that is shown.
 static as_status set_signals(as_integrator *s, const double *u) {
   const double t = s->state.t;
+  const bool is_cut = t < s->stepper.t; // what was due at its end is not
   asi_interpolation_show(s, t);
   as_status status = asi_interpolation_complete(s, false, true);
   if (status == AS_OK) status = asi_show_reactions(s);
@@ -417,7 +418,7 @@ static as_status set_signals(as_integrator *s, const double *u) {
   for (int i = 0; i < s->def.n_events; ++i) s->event[i].root = (double)INFINITY;
   status = change(s, t, 0.0);
   if (status == AS_OK) status = follow_jumps(s);
-  if (status == AS_OK) s->has_pending_events = false;
+  if (status == AS_OK && is_cut) s->has_pending_events = false;
   return status;
 }
 
@@ -428,6 +429,12 @@ as_status as_integrator_set_signals(as_integrator *s, const double *u, as_error 
     if (!isfinite(u[i]))
       return asi_fail(error, AS_ERR_ARGUMENT, s->state.t, "u",
                       "The held signal %d cannot be %g at t = %.9g s.", i, u[i], s->state.t);
+  if (s->state.t < s->stepper.t && !(s->has_pending_events && s->processed_until <= s->state.t))
+    return asi_fail(
+        error, AS_ERR_ARGUMENT, s->state.t, "t",
+        "Signals cannot be set at t = %.9g s: what happens behind that, up to %.9g s, has "
+        "happened already.",
+        s->state.t, s->stepper.t);
   const asi_float_mode mode = asi_flush_denormals();
   s->kin.eval.error = error;
   asi_snapshot_take(s);

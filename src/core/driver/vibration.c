@@ -152,7 +152,7 @@ static bool take_off(as_integrator *s, double by_v, double by_q, double most) {
   double *const slow_v = s->control.vibrating[2], *const slow_q = s->control.vibrating[3],
                 *const free_q = s->control.vibrating[4];
   losses v, q;
-  if (!springs_stay(s, e_v)) return false;
+  if (!(of_q > 0.0) || !springs_stay(s, e_v)) return false;
   find_free_place(s, free_q);
   if (factor(s, by_q) || find_losses(s, e_v, slow_v, &v) || find_losses(s, free_q, slow_q, &q))
     return false;
@@ -210,7 +210,7 @@ as_status asi_expect_speed(as_integrator *s) {
   if (status == AS_OK) status = pass(s, once, twice);
   if (status == AS_OK) status = pass(s, twice, once);
   asi_keep_blocks(s, true);
-  if (status == AS_ERR_SINGULAR) return asi_error_clear(s->kin.eval.error);
+  if (as_status_is_recoverable(status)) return asi_error_clear(s->kin.eval.error);
   if (status) return status;
   const double slow = asi_max_motion(p, once);
   const double speed = isnan(span) ? sqrt(slow) : fmin(sqrt(slow), slow * span);
