@@ -8,15 +8,19 @@
 #include "base/error.h"
 #include "core/driver/integrator.h"
 
-bool asi_is_out_of_reach(as_integrator *s, double t1) {
+/// Puts positions at t1 into s->next.q. AS_ERR_INCONSISTENT: there are none.
+static as_status project(as_integrator *s, double t1) {
   as_start_report report;
   const unsigned char *const keep = s->kin.given.keep;
-  if (s->kin.problem->def.n_lambda == 0) return false;
   s->kin.given.keep = NULL;
   const as_status status =
       asi_project_position(&s->kin, t1, s->stepper.now.q, s->stepper.next.q, true, &report);
   s->kin.given.keep = keep;
-  return status == AS_ERR_INCONSISTENT;
+  return status;
+}
+
+bool asi_is_out_of_reach(as_integrator *s, double t1) {
+  return s->kin.problem->def.n_lambda > 0 && project(s, t1) == AS_ERR_INCONSISTENT;
 }
 
 enum { PARTS = 32 };
@@ -27,23 +31,28 @@ static bool follow(as_integrator *s, double *t0, double *t1) {
   const double begin = *t0, part = (*t1 - begin) / PARTS;
   for (int i = 1; i <= PARTS; ++i) {
     const double t = i < PARTS ? begin + i * part : *t1;
-    if (asi_is_out_of_reach(s, t)) {
+    const as_status status = project(s, t);
+    if (status == AS_ERR_INCONSISTENT) {
       *t1 = t;
       return true;
     }
+    if (status) return false;
     memcpy(s->stepper.now.q, s->stepper.next.q, (size_t)s->kin.problem->nq * sizeof(double));
     *t0 = t;
   }
   return false;
 }
 
-/// Whether positions cannot be followed up to *t1; then *t1 is where they cannot any more, to a thousandth of the way. A projection that
+/// Whether positions cannot be followed up to *t1; then *t1 is where they cannot any more, to a millionth of the way. A projection that
 /// comes to nothing only because it is a long one is so found out; one close to the end, where rows are all but dependent, may come to nothing a
 /// little before it: so the last part says nothing. Moves s->now.q.
 static bool find_end(as_integrator *s, double *t1) {
   const double until = *t1;
   double t0 = s->stepper.t;
-  return asi_is_out_of_reach(s, *t1) && follow(s, &t0, t1) && *t1 < until && follow(s, &t0, t1);
+  if (!(asi_is_out_of_reach(s, *t1) && follow(s, &t0, t1) && *t1 < until && follow(s, &t0, t1)))
+    return false;
+  for (int i = 0; i < 2 && follow(s, &t0, t1);) ++i;
+  return true;
 }
 
 // Steps are short below this share of the longest so far: few machines that go on come there, none by more than a projection or two. What is

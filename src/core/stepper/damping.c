@@ -24,7 +24,6 @@ static void set_scale(asi_stepper *s) {
   const double atol = isnan(given) ? 1e-12 : given;
   const double atol_x = isnan(given) ? 1e-12 * s->kin->eval.rate : given;
   const double largest = asi_max_abs(out, ny);
-  s->method->update(s);
   memset(scale, 0, (size_t)s->unknowns * sizeof(double));
   for (int stage = 0; stage < s->stages; ++stage)
     for (int i = 0; i < n; ++i) scale[stage * stride + i] = 1.0 / (sqrt(n) * s->weight[i]);

@@ -138,8 +138,8 @@ static void remember(asi_stepper *s, double t0, double a_offset, double w_offset
 
 void asi_stepper_accept(asi_stepper *s) {
   const double t0 = s->t, a_offset = s->a_offset, w_offset = s->w_offset;
+  asi_damping_note(s); // judges predictions, which the path's note changes
   asi_path_note(s);
-  asi_damping_note(s);
   s->method->accept(s);
   asi_rows_watch(s);
   s->t = s->t1;
