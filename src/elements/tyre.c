@@ -261,7 +261,7 @@ static int no_speed(const as_element_input *in, double speed) {
   if (in->why)
     snprintf(in->why, AS_ELEMENT_WHY,
              "it is in steady state, which needs speed, and rolls at %.3g m/s: give it states "
-             "(\"steady: false\")",
+             "(\"slip: transient\")",
              speed);
   return AS_RETRY;
 }

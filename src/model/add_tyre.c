@@ -55,7 +55,7 @@ static as_status check_tyre(const as_tyre *t, bool steady, const char *name, as_
       return asi_fail(
           error, AS_ERR_ARGUMENT, (double)NAN, name,
           "The tyre \"%s\" needs its relaxation lengths, PTX1, PTY1 and PTY2, unless it "
-          "is in steady state (\"steady: true\").",
+          "is in steady state (\"slip: steady\").",
           name);
   if (!(t->mode >= 0 && t->mode <= 4))
     return fail_number("USE_MODE", t->mode, "0 to 4", name, error);
