@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Makes the pictures of docs/pictures anew: reports of three examples, as a browser shows them.
+// Makes the pictures of docs/pictures anew: reports of examples, as a browser shows them.
 // usage: tools/pictures.mjs COMMAND      COMMAND is alphastep, built with Node; Chromium must be there
 
 import {execFileSync} from "node:child_process";
@@ -12,6 +12,7 @@ const LARGEST = 100 * 1024; // bytes
 
 // What is shown, when, and of what the picture is: the page, or the machine alone.
 const PICTURES = [
+  {machine: "car", file: "examples/car/lane_change.yaml", time: 2.05, width: 1080, height: 640, of: "page"},
   {machine: "landing-gear", time: 0.62, width: 1080, height: 620, of: "page"},
   {machine: "heavy-top", time: 0.7, width: 1000, height: 560, of: "#view", colorScheme: "dark"},
   {machine: "stewart", time: 2.3, width: 1000, height: 560, of: "#view"},
@@ -76,9 +77,9 @@ const place = folder();
 const to = join(root, "docs/pictures");
 mkdirSync(to, {recursive: true});
 const browser = await launch();
-for (const {machine, time, width, height, of, colorScheme = "light"} of PICTURES) {
+for (const {machine, file = join("examples/machines", machine, "model.yaml"), time, width, height, of, colorScheme = "light"} of PICTURES) {
   const results = join(place, machine);
-  execFileSync(command, ["run", join(root, "examples/machines", machine, "model.yaml"), "-o", results, "--quiet"]);
+  execFileSync(command, ["run", join(root, file), "-o", results, "--quiet"]);
   const {page, wrong, close} = await open(browser, `${join(results, "report.html")}#t=${time}`, {viewport: {width, height}, colorScheme});
   if (wrong.length > 0) throw new Error(wrong.join("\n"));
   if (of !== "page") await page.locator(".tools").evaluate((tools) => (tools.hidden = true));

@@ -4,7 +4,7 @@
 usage: machine_example.py COMMAND FOLDER [SECTION]
 
 A line of the README that is indented by four spaces and begins with `build/alphastep run`, `inverse`, `equilibrium` or
-`modes` is run; with SECTION those below the heading `## SECTION` alone. Tables with this head, below it, are about its results:
+`modes` (without `--sweep`) is run; with SECTION those below the heading `## SECTION` alone. Tables with this head, below it, are about its results:
 
     | time [s] | channel | value | within |
 
@@ -134,7 +134,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for line in text.splitlines():
             words = re.fullmatch(r"    build/alphastep (run|inverse|equilibrium|modes) (.*)", line)
-            if words:
+            if words and "--sweep" not in line:
                 runs += 1
                 results = Results(words.group(1), shlex.split(words.group(2)), f"{folder}/{runs}", whole)
             cells = [cell.strip().strip("`") for cell in line.split("|")[1:-1]]
