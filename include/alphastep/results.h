@@ -84,6 +84,13 @@ AS_API as_status as_channels_evaluate(as_channels *channels, const as_view *view
 /// Lets angles follow between evaluations: once a step, so that they never jump.
 AS_API as_status as_channels_follow(as_channels *channels, const as_state *state, as_error *error);
 
+/// What channels remember of how often joints have turned, to go with a saved state of the integrator: writes it to `data`; `size` is the
+/// room there is, and becomes the bytes needed; with data NULL nothing else happens. AS_ERR_ARGUMENT: too little room.
+AS_API as_status as_channels_save(as_channels *channels, void *data, size_t *size, as_error *error);
+/// Takes it up again, of the same channels of the same machine. AS_ERR_FILE: it is not that; nothing has changed.
+AS_API as_status as_channels_load(as_channels *channels, const void *data, size_t size,
+                                  as_error *error);
+
 /// Derivatives of all channels about a state: c has a row per channel and a column per state of the linear system, d a column per
 /// input, both by columns. Accelerations, reactions and whatever else a channel reads follow the equations of motion.
 AS_API as_status as_channels_linearize(as_channels *channels, as_linearization *linearization,

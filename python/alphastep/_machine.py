@@ -66,11 +66,13 @@ def _path(key):
 
 
 def _setting(key, value):
-    if isinstance(value, bool):
-        value = "true" if value else "false"
-    elif hasattr(value, "tolist"):
+    if hasattr(value, "tolist"):
         value = value.tolist()
-    return f"{_path(key)}={json.dumps(value) if isinstance(value, (list, dict)) else repr(value) if isinstance(value, float) else value}"
+    if isinstance(value, float):
+        value = repr(value)
+    elif not isinstance(value, str):
+        value = json.dumps(value, default=_plain)
+    return f"{_path(key)}={value}"
 
 
 def load(model, /, *, set=None, plugins=None, **parameters):
@@ -145,7 +147,7 @@ class Machine:
         options = dict(t_end=t_end, step=step, rtol=rtol, method=method, rho_inf=rho_inf, interval=interval, times=times, accuracy=accuracy,
                        max_step=max_step, max_steps=max_steps, channels=None if channels is None else list(channels))
         run = _core.Run(self._core, options, progress)
-        status, message, t, raised = run.go()
+        status, message, t, component, raised = run.go()
         result = Result(self, run, _STATUS.get(status, "failed"), message, t)
         if isinstance(raised, KeyboardInterrupt):
             raise Interrupted(message, result) from None
@@ -153,7 +155,7 @@ class Machine:
             raised.result = result
             raise raised
         if result.status == "failed":
-            error = Error(message, status, t)
+            error = Error(message, status, t, component)
             error.result = result
             raise error
         return result

@@ -196,6 +196,7 @@ bool core_pulse_stop(void *user) {
     PyObject *type, *trace;
     PyErr_Fetch(&type, &p->raised, &trace);
     PyErr_NormalizeException(&type, &p->raised, &trace);
+    if (trace) PyException_SetTraceback(p->raised, trace);
     Py_XDECREF(type);
     Py_XDECREF(trace);
   }

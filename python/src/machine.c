@@ -13,6 +13,19 @@ static void machine_dealloc(PyObject *self) {
   Py_DECREF(type);
 }
 
+/// Warns of what was read with a remark, and of what had to be assumed of joints.
+static bool tell(const as_machine *m) {
+  core_log log = {0};
+  char text[400];
+  for (int i = 0; i < m->n_warnings; ++i) core_log_hear(AS_LOG_WARNING, m->warnings[i], &log);
+  for (int i = 0; i < as_model_joints(m->model); ++i)
+    if (as_model_joint_remark(m->model, (as_joint_id){i}, text, sizeof text))
+      core_log_hear(AS_LOG_WARNING, text, &log);
+  const bool good = core_log_tell(&log);
+  core_log_free(&log);
+  return good;
+}
+
 /// Machine(path, text, settings, plugins): `text` (bytes) instead of the file, then `path` is what messages call it. plugins: True, or a
 /// list of folders.
 static PyObject *machine_new(PyTypeObject *type, PyObject *args, PyObject *words) {
@@ -63,6 +76,10 @@ static PyObject *machine_new(PyTypeObject *type, PyObject *args, PyObject *words
     core_fail_model(messages);
   }
   PyMem_Free(messages);
+  if (out && !tell(out->machine)) {
+    Py_DECREF(out);
+    return NULL;
+  }
   return (PyObject *)out;
 }
 
@@ -163,10 +180,11 @@ static PyObject *machine_info(PyObject *self, PyObject *none) {
   return NULL;
 }
 
-static PyObject *warnings_of(const as_survey *s) {
+static PyObject *warnings_of(const as_machine *m, const as_survey *s) {
   PyObject *list = PyList_New(0);
-  for (int i = 0; i < s->n_warnings && list; ++i) {
-    PyObject *one = PyUnicode_FromString(s->warning[i]);
+  for (int i = 0; i < m->n_warnings + s->n_warnings && list; ++i) {
+    PyObject *one =
+        PyUnicode_FromString(i < m->n_warnings ? m->warnings[i] : s->warning[i - m->n_warnings]);
     if (one == NULL || PyList_Append(list, one)) Py_CLEAR(list);
     Py_XDECREF(one);
   }
@@ -187,7 +205,7 @@ static PyObject *machine_check(PyObject *self, PyObject *none) {
                                 "forces", s->forces, "rows", s->rows, "unknowns", s->unknowns,
                                 "degrees_of_freedom", s->degrees_of_freedom, "redundant",
                                 s->n_redundant, "loops", s->loops, "mass", s->mass, "gap", s->gap);
-  if (out && !put(out, "warnings", warnings_of(s))) Py_CLEAR(out);
+  if (out && !put(out, "warnings", warnings_of(m, s))) Py_CLEAR(out);
   as_survey_destroy(s);
   return out;
 }

@@ -154,7 +154,7 @@ static as_status keep_row(double t, const double *row, int n, void *user, as_err
   return AS_ERR_MEMORY;
 }
 
-/// go() -> (status, message, t). Failures of the simulation are not raised: rows up to there are kept.
+/// go() -> (status, message, t, component, what has ended it). Failures of the simulation are not raised: rows up to there are kept.
 static PyObject *run_go(PyObject *self, PyObject *none) {
   run_object *r = (run_object *)self;
   (void)none;
@@ -162,17 +162,24 @@ static PyObject *run_go(PyObject *self, PyObject *none) {
     PyErr_SetString(PyExc_RuntimeError, "this run is going on in another thread");
     return NULL;
   }
-  as_error error = {.message = ""};
+  as_error error = {.message = "", .component = ""};
   r->busy = true;
   PyThreadState *saved = PyEval_SaveThread();
   const as_status status = as_run_go(r->run, keep_row, r, NULL, &error);
   PyEval_RestoreThread(saved);
   r->busy = false;
-  if (!core_log_tell(&r->log)) return NULL;
-  if (status == AS_ERR_MEMORY) return PyErr_NoMemory();
-  return Py_BuildValue("(ssdO)", as_status_name(status), status ? error.message : "",
-                       as_integrator_state(as_run_integrator(r->run))->t,
-                       r->pulse.raised ? r->pulse.raised : Py_None);
+  PyObject *raised = r->pulse.raised
+                         ? r->pulse.raised
+                         : Py_NewRef(Py_None); // handed over: else the two would hold each other
+  r->pulse.raised = NULL;
+  if (status == AS_ERR_MEMORY || !core_log_tell(&r->log)) {
+    Py_DECREF(raised);
+    return PyErr_Occurred() ? NULL : PyErr_NoMemory();
+  }
+  const bool failed = as_status_is_failure(status) && !isnan(error.t);
+  return Py_BuildValue("(ssdsN)", as_status_name(status), status ? error.message : "",
+                       failed ? error.t : as_integrator_state(as_run_integrator(r->run))->t,
+                       status ? error.component : "", raised);
 }
 
 static PyObject *view_of(run_object *r, table *t) {

@@ -90,6 +90,14 @@ static bool start(simulation_object *s, PyObject *options, as_initial from) {
   return good;
 }
 
+/// Angles of channels follow each step, so that they never jump by a turn.
+static void follow(const as_state *end, void *user) {
+  simulation_object *s = user;
+  as_error error;
+  (void)as_channels_follow(s->channels, end,
+                           &error); // what cannot be followed is told when it is read
+}
+
 static bool create(simulation_object *s, as_integrator_def *def, const as_model *model) {
   as_error error;
   const int own = model ? as_model_events(model, NULL) : 0;
@@ -106,6 +114,8 @@ static bool create(simulation_object *s, as_integrator_def *def, const as_model 
   def->interrupt_user = &s->pulse;
   def->log = core_log_hear;
   def->log_user = &s->log;
+  if (s->channels) def->step_taken = follow;
+  def->step_user = s;
   s->index3 = def->method == AS_METHOD_INDEX3;
   if (as_integrator_create(s->problem, def, &s->integrator, &error)) core_fail(&error, NULL);
   s->v = PyMem_Malloc(((size_t)s->n.v + 1) * sizeof *s->v);
@@ -283,16 +293,14 @@ static PyObject *simulation_state(PyObject *self, PyObject *arg) {
                {"vdot", x->vdot, s->n.v}, {"lambda", x->lambda, s->n.lambda},
                {"psi", x->psi, s->n.psi}, {"x", x->x, s->n.x},
                {"y", x->y, s->n.y},       {"u", x->u, s->n.u}};
-  if (name == NULL) return NULL;
-  if (s->busy) {
-    PyErr_SetString(PyExc_RuntimeError, "this simulation is used by another thread");
-    return NULL;
-  }
+  if (name == NULL || !enter(s)) return NULL;
   if (strcmp(name, "v") == 0 && s->index3) {
     as_error error;
-    if (as_integrator_velocity(s->integrator, s->v, &error)) return fail(s, &error);
-    return copy_of(s->v, s->n.v);
+    const as_status status = as_integrator_velocity(s->integrator, s->v, &error);
+    s->busy = false;
+    return status ? fail(s, &error) : copy_of(s->v, s->n.v);
   }
+  s->busy = false;
   for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i)
     if (strcmp(name, parts[i].name) == 0) return copy_of(parts[i].at, parts[i].n);
   PyErr_Format(PyExc_KeyError, "%s", name);
@@ -305,11 +313,14 @@ static PyObject *simulation_time(PyObject *self, PyObject *none) {
 }
 
 static PyObject *simulation_statistics(PyObject *self, PyObject *none) {
+  simulation_object *const of = (simulation_object *)self;
   as_statistics s;
   as_error error;
   (void)none;
-  if (as_integrator_statistics(((simulation_object *)self)->integrator, &s, &error))
-    return core_fail(&error, NULL);
+  if (!enter(of)) return NULL;
+  const as_status status = as_integrator_statistics(of->integrator, &s, &error);
+  of->busy = false;
+  if (status) return core_fail(&error, NULL);
   return Py_BuildValue("{slslslslslsd}", "steps", s.steps, "rejected_steps", s.rejected_steps,
                        "failed_steps", s.failed_steps, "newton_iterations", s.newton_iterations,
                        "factorizations", s.factorizations, "last_step", s.last_step);
@@ -317,17 +328,34 @@ static PyObject *simulation_statistics(PyObject *self, PyObject *none) {
 
 // ---- saved states -----------------------------------------------------------------------------------
 
+/// A state: the number of bytes that channels remember, eight of them with the lowest first, these bytes, those of the integrator.
+enum { HEAD = 8 };
+
+static as_status save(simulation_object *s, char *bytes, size_t *remembered, size_t *size,
+                      as_error *error) {
+  as_status status = AS_OK;
+  if (s->channels)
+    status = as_channels_save(s->channels, bytes ? bytes + HEAD : NULL, remembered, error);
+  if (status == AS_OK)
+    status =
+        as_integrator_save(s->integrator, bytes ? bytes + HEAD + *remembered : NULL, size, error);
+  for (int i = 0; i < HEAD && bytes; ++i)
+    bytes[i] = (char)((unsigned long long)*remembered >> 8 * i);
+  return status;
+}
+
 static PyObject *simulation_save(PyObject *self, PyObject *none) {
   simulation_object *s = (simulation_object *)self;
   (void)none;
   as_error error;
-  size_t size = 0;
+  size_t remembered = 0, size = 0;
   if (!enter(s)) return NULL;
-  as_status status = as_integrator_save(s->integrator, NULL, &size, &error);
+  as_status status = save(s, NULL, &remembered, &size, &error);
   PyObject *out = NULL;
-  char *bytes = status == AS_OK ? PyMem_Malloc(size + 1) : NULL;
-  if (bytes) status = as_integrator_save(s->integrator, bytes, &size, &error);
-  if (bytes && status == AS_OK) out = PyBytes_FromStringAndSize(bytes, (Py_ssize_t)size);
+  char *bytes = status == AS_OK ? PyMem_Malloc(HEAD + remembered + size) : NULL;
+  if (bytes) status = save(s, bytes, &remembered, &size, &error);
+  if (bytes && status == AS_OK)
+    out = PyBytes_FromStringAndSize(bytes, (Py_ssize_t)(HEAD + remembered + size));
   if (status == AS_OK && bytes == NULL) PyErr_NoMemory();
   PyMem_Free(bytes);
   s->busy = false;
@@ -339,8 +367,19 @@ static PyObject *simulation_load(PyObject *self, PyObject *args) {
   const char *bytes;
   Py_ssize_t size;
   as_error error;
-  if (!PyArg_ParseTuple(args, "y#", &bytes, &size) || !enter(s)) return NULL;
-  const as_status status = as_integrator_load(s->integrator, bytes, (size_t)size, &error);
+  if (!PyArg_ParseTuple(args, "y#", &bytes, &size)) return NULL;
+  unsigned long long remembered = 0;
+  for (int i = 0; i < HEAD && i < size; ++i)
+    remembered |= (unsigned long long)(unsigned char)bytes[i] << 8 * i;
+  if (size < HEAD || remembered > (unsigned long long)(size - HEAD)) {
+    PyErr_SetString(PyExc_ValueError, "state: these bytes are no saved state");
+    return NULL;
+  }
+  if (!enter(s)) return NULL;
+  const char *const rest = bytes + HEAD + remembered;
+  as_status status = as_integrator_load(s->integrator, rest, (size_t)(bytes + size - rest), &error);
+  if (status == AS_OK && s->channels)
+    status = as_channels_load(s->channels, bytes + HEAD, (size_t)remembered, &error);
   return end(s, status, &error);
 }
 

@@ -134,7 +134,7 @@ def test_failure_keeps_rows(cart):
     with pytest.raises(alphastep.Error) as caught:
         machine.run()
     e = caught.value
-    assert e.status.startswith("AS_ERR_") and 0.4 < e.t < 0.51 and "push" in str(e)
+    assert e.status.startswith("AS_ERR_") and isinstance(e.component, str) and 0.4 < e.t < 0.51 and "push" in str(e)
     assert e.result.status == "failed" and 0.4 <= e.result.time[-1] <= 0.51 and len(e.result["joints.rail.displacement"]) == len(e.result.time)
 
 
@@ -158,6 +158,12 @@ def test_progress(cart):
     with pytest.raises(LookupError) as caught:
         alphastep.load(cart).run(t_end=1e5, progress=enough)
     assert caught.value.result.status == "interrupted"
+    import weakref
+
+    dead = weakref.ref(caught.value.result)
+    del caught
+    gc.collect()
+    assert dead() is None
 
 
 def test_threads(cart):
@@ -207,7 +213,8 @@ def test_no_leak(cart):
 
     def size():
         gc.collect()
-        return int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize()
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * resource.getpagesize()
 
     machine = alphastep.load(cart)
     for _ in range(10):

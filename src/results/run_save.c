@@ -1,6 +1,8 @@
 /// A run in a file: what it remembers, then its integrator.
 #include <limits.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/memory_file.h"
@@ -47,6 +49,37 @@ static void serialize_channels(as_channels *c, asi_archive *a) {
   for (int i = 0; i < c->n_sources; ++i)
     if (c->source[i].kind == ASI_SOURCE_COORDINATES)
       asi_archive_doubles(a, c->values + c->source[i].first, 2 * (size_t)AS_JOINT_COORDINATES);
+}
+
+as_status as_channels_save(as_channels *c, void *data, size_t *size, as_error *error) {
+  asi_archive count = {.mode = ASI_ARCHIVE_COUNT};
+  serialize_channels(c, &count);
+  const size_t room = *size;
+  *size = count.used;
+  if (data == NULL) return asi_error_clear(error);
+  if (room < count.used)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
+                    "What channels remember takes %zu bytes; there is room for %zu.", count.used,
+                    room);
+  asi_archive a = {.mode = ASI_ARCHIVE_WRITE, .data = data, .size = room};
+  serialize_channels(c, &a);
+  return asi_error_clear(error);
+}
+
+as_status as_channels_load(as_channels *c, const void *data, size_t size, as_error *error) {
+  asi_archive count = {.mode = ASI_ARCHIVE_COUNT};
+  serialize_channels(c, &count);
+  if (size != count.used)
+    return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL,
+                    "What channels remembered is that of other channels: %zu bytes instead of %zu.",
+                    size, count.used);
+  unsigned char *copy = asi_calloc(size + 1, 1);
+  if (copy == NULL) return asi_fail_memory(error);
+  memcpy(copy, data, size);
+  asi_archive a = {.mode = ASI_ARCHIVE_READ, .data = copy, .size = size, .trusted = true};
+  serialize_channels(c, &a);
+  free(copy);
+  return asi_error_clear(error);
 }
 
 /// What has happened, and what conditions remember.
