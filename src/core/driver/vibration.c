@@ -210,7 +210,7 @@ as_status asi_expect_speed(as_integrator *s) {
   if (status == AS_OK) status = pass(s, once, twice);
   if (status == AS_OK) status = pass(s, twice, once);
   asi_keep_blocks(s, true);
-  if (as_status_is_recoverable(status)) return asi_error_clear(s->kin.eval.error);
+  if (status == AS_ERR_SINGULAR) return asi_error_clear(s->kin.eval.error);
   if (status) return status;
   const double slow = asi_max_motion(p, once);
   const double speed = isnan(span) ? sqrt(slow) : fmin(sqrt(slow), slow * span);
