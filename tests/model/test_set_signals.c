@@ -32,6 +32,14 @@ static const char *const cart =
     "blocks:\n"
     "  in: {type: input, start: 1, unit: N}\n";
 
+/// A cart alone on its rail.
+#define ALONE(force, blocks)                                                                       \
+  "alphastep: 1\n"                                                                                 \
+  "bodies: {cart: {mass: 2, inertia: [1, 1, 1]}}\n"                                                \
+  "joints: {rail: {type: prismatic, bodies: [ground, cart], point: [0, 0, 0], axis: [1, 0, 0]}}\n" \
+  "forces: {push: {type: actuator, joint: rail, force: " force "}}\n"                              \
+  "blocks: {in: {type: input}" blocks "}\n"
+
 static as_integrator *begin(const as_model *model, as_method method, double h,
                             const as_event_def *event) {
   as_error error;
@@ -97,13 +105,7 @@ static void test_as_events(void **state) {
 /// v' jumps at once, and positions are those of constant forces: a cart alone.
 static void test_exact(void **state) {
   (void)state;
-  as_machine *machine =
-      files_parse("alphastep: 1\n"
-                  "bodies: {cart: {mass: 2, inertia: [1, 1, 1]}}\n"
-                  "joints: {rail: {type: prismatic, bodies: [ground, cart], point: [0, 0, 0], "
-                  "axis: [1, 0, 0]}}\n"
-                  "forces: {push: {type: actuator, joint: rail, force: blocks.in}}\n"
-                  "blocks: {in: {type: input}}\n");
+  as_machine *machine = files_parse(ALONE("blocks.in", ""));
   for (int fixed = 0; fixed < 2; ++fixed) {
     as_integrator *s = begin(machine->model, AS_METHOD_INDEX2, fixed ? 0.013 : (double)NAN, NULL);
     double x = 0.0, v = 0.0, f = 0.0;
@@ -165,23 +167,38 @@ static void test_too_late(void **state) {
   as_machine_destroy(machine);
 }
 
+static int cart_speed(const as_state *now, double *out, void *user) {
+  (void)user;
+  *out = now->v[0];
+  return AS_DONE;
+}
+
 static int stop_here(as_event *event, void *user) {
   (void)event, (void)user;
   return AS_EVENT_STOP;
 }
 
+/// Where an event has stopped the run signals may be set any number of times; it is not that event again, nor when the run goes on.
+static void test_at_a_stop(void **state) {
+  (void)state;
+  as_machine *machine = files_parse(cart);
+  const as_event_def event = {.name = "turn", .value = cart_speed, .act = stop_here};
+  as_integrator *s = begin(machine->model, AS_METHOD_INDEX2, (double)NAN, &event);
+  as_error error;
+  assert_int_equal(as_integrator_advance(s, 10.0, &error), AS_STOPPED);
+  const double stopped = as_integrator_state(s)->t;
+  for (int i = 0; i < 10; ++i) set(s, 1.0);
+  go(s, stopped + 0.05);
+  assert_int_equal(as_integrator_event(s).count, 1);
+  as_integrator_destroy(s);
+  as_machine_destroy(machine);
+}
+
 /// A sample that is due where an event has stopped the run is taken after signals were set there.
 static void test_sample_at_a_stop(void **state) {
   (void)state;
-  as_machine *machine =
-      files_parse("alphastep: 1\n"
-                  "bodies: {cart: {mass: 2, inertia: [1, 1, 1]}}\n"
-                  "joints: {rail: {type: prismatic, bodies: [ground, cart], point: [0, 0, 0], "
-                  "axis: [1, 0, 0]}}\n"
-                  "forces: {push: {type: actuator, joint: rail, force: blocks.in + blocks.n}}\n"
-                  "blocks:\n"
-                  "  in: {type: input}\n"
-                  "  n: {type: sampled, formula: blocks.n + 1, period: 0.125}\n");
+  as_machine *machine = files_parse(
+      ALONE("blocks.in + blocks.n", ", n: {type: sampled, formula: blocks.n + 1, period: 0.125}"));
   const as_event_def event = {.name = "stop", .act = stop_here, .period = 0.5, .offset = 0.5};
   const int n = as_model_signal_place(machine->model,
                                       as_model_find_signal(machine->model, "n", NULL)),
@@ -207,13 +224,7 @@ static void test_sample_at_a_stop(void **state) {
 /// A force without bound at one value: the change fails, and nothing has changed.
 static void test_fails_undone(void **state) {
   (void)state;
-  as_machine *machine =
-      files_parse("alphastep: 1\n"
-                  "bodies: {cart: {mass: 2, inertia: [1, 1, 1]}}\n"
-                  "joints: {rail: {type: prismatic, bodies: [ground, cart], point: [0, 0, 0], "
-                  "axis: [1, 0, 0]}}\n"
-                  "forces: {push: {type: actuator, joint: rail, force: 1/(blocks.in - 5)}}\n"
-                  "blocks: {in: {type: input}}\n");
+  as_machine *machine = files_parse(ALONE("1/(blocks.in - 5)", ""));
   as_integrator *s = begin(machine->model, AS_METHOD_INDEX2, (double)NAN, NULL),
                 *other = begin(machine->model, AS_METHOD_INDEX2, (double)NAN, NULL);
   as_error error;
@@ -236,6 +247,7 @@ int main(void) {
       cmocka_unit_test(test_as_events), cmocka_unit_test(test_exact),
       cmocka_unit_test(test_refused),   cmocka_unit_test(test_fails_undone),
       cmocka_unit_test(test_too_late),  cmocka_unit_test(test_sample_at_a_stop),
+      cmocka_unit_test(test_at_a_stop),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
