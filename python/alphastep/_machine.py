@@ -136,7 +136,7 @@ class Machine:
         """Simulates to t_end [s] and returns a Result. What is not given is as the file has it.
 
         step       given steps [s]; or rtol: automatic steps with this tolerance
-        method     "index-2", "index-3" or "SOI2"
+        method     as in the file: "index2", "index3" or "soi2"
         interval   between rows [s]; or times: the times of rows
         channels   names or selections of what to keep: ["joints.pin", "energy"]
         accuracy   True: a finer run alongside estimates the error of every channel

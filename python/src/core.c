@@ -220,7 +220,7 @@ bool core_read_number(PyObject *options, const char *key, double *out) {
 }
 
 static bool read_method(PyObject *options, as_method *out) {
-  static const char *const names[] = {"index-2", "index-3", "SOI2"};
+  static const char *const names[] = {"index2", "index3", "soi2"};
   PyObject *value = PyDict_GetItemString(options, "method");
   if (value == NULL || value == Py_None) return true;
   for (int i = 0; i < 3 && PyUnicode_Check(value); ++i)
@@ -228,7 +228,7 @@ static bool read_method(PyObject *options, as_method *out) {
       *out = (as_method)i;
       return true;
     }
-  PyErr_Format(PyExc_ValueError, "method: %R is not one of 'index-2', 'index-3', 'SOI2'", value);
+  PyErr_Format(PyExc_ValueError, "method: %R is not one of 'index2', 'index3', 'soi2'", value);
   return false;
 }
 

@@ -20,7 +20,7 @@ def quarter_period(angle):
     return math.pi / 2 / a / math.sqrt(9.81)
 
 
-@pytest.mark.parametrize("method", ["index-2", "index-3", "SOI2"])
+@pytest.mark.parametrize("method", ["index2", "index3", "soi2"])
 def test_pendulum(method):
     """From level to the lowest point: there the tension is three weights, lambda = 3 m g / l."""
     end = quarter_period(math.pi / 2)

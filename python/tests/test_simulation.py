@@ -83,7 +83,7 @@ def test_turns():
 def test_as_a_run(cart):
     """The same steps as run(), in every method."""
     machine = alphastep.load(cart)
-    for method in ("index-2", "index-3", "SOI2"):
+    for method in ("index2", "index3", "soi2"):
         result = machine.run(step=1e-2, method=method, times=[0, 0.5, 1])
         sim = machine.start(["joints.rail.displacement", "joints.rail.displacement_rate"], step=1e-2, method=method)
         for t, x, v in zip(result.time, result["joints.rail.displacement"], result["joints.rail.displacement_rate"]):
