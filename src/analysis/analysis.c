@@ -87,7 +87,8 @@ static as_status create_parts(as_analysis *a, as_error *error) {
   if (status) return status;
   asi_term terms[ASI_MAX_TERMS];
   return asi_system_init(&a->statics, p, &a->kin.tangent, ASI_UNKNOWNS_ONE_STAGE,
-                         (int)asi_total_size(p), terms, statics_terms(p, terms), error);
+                         (int)asi_total_size(p), terms, statics_terms(p, terms), &a->kin.kkt,
+                         error);
 }
 
 as_status as_analysis_create(const as_problem *problem, const as_analysis_def *def,

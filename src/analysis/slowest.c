@@ -453,7 +453,7 @@ static as_status start(krylov *k, const as_problem *p, const as_initial *initial
   asi_axes_find(&k->map.axes, p, k->axes, k->turning, later, now->q, now->v);
   status = asi_system_init(&k->system, p, &k->map.chain, ASI_UNKNOWNS_ONE_STAGE,
                            k->n + k->rows + k->nx + k->ny, terms,
-                           list_terms(p, k->moves, 1.0, terms), error);
+                           list_terms(p, k->moves, 1.0, terms), NULL, error);
   if (status) return status;
   return take_step(k) ? AS_OK : asi_fail_memory(error);
 }

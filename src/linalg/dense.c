@@ -133,8 +133,14 @@ static void dense_destroy(asi_solver *solver) {
 
 static void dense_forget(asi_solver *solver) { ((dense_solver *)solver)->factorizations = 0; }
 
-static const asi_solver_ops dense_ops = {dense_factor, dense_solve,     dense_forget,
-                                         dense_info,   dense_serialize, dense_destroy};
+static const asi_solver_ops dense_ops = {
+    .factor = dense_factor,
+    .solve = dense_solve,
+    .forget = dense_forget,
+    .info = dense_info,
+    .serialize = dense_serialize,
+    .destroy = dense_destroy,
+};
 
 as_status asi_dense_create(int n, const int *col_start, const int *row, asi_solver **out,
                            as_error *error) {

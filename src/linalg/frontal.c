@@ -58,6 +58,7 @@ typedef struct kernel {
 
 struct frontal_solver {
   asi_solver base;
+  bool borrows; ///< fronts, kernel and diagonal are another solver's
   asi_fronts fronts;
   const kernel **kernel; ///< of each front
   const int *col_start, *row;
@@ -464,8 +465,11 @@ static void frontal_forget(asi_solver *solver) {
 static void frontal_destroy(asi_solver *solver) {
   frontal_solver *s = (frontal_solver *)solver;
   if (s->other) s->other->ops->destroy(s->other);
-  asi_fronts_free(&s->fronts);
-  free(s->kernel);
+  if (!s->borrows) {
+    asi_fronts_free(&s->fronts);
+    free(s->kernel);
+    free(s->diagonal);
+  }
   free(s->store);
   free(s->inverse);
   free(s->stack);
@@ -475,7 +479,6 @@ static void frontal_destroy(asi_solver *solver) {
   free(s->inverted);
   free(s->others);
   free(s->size);
-  free(s->diagonal);
   free(s->row_scale);
   free(s->right_side);
   free(s->residual);
@@ -483,8 +486,60 @@ static void frontal_destroy(asi_solver *solver) {
   free(s);
 }
 
-static const asi_solver_ops frontal_ops = {frontal_factor, frontal_solve,     frontal_forget,
-                                           frontal_info,   frontal_serialize, frontal_destroy};
+/// Takes all memory that factors and solutions need.
+static as_status take_memory(frontal_solver *s, as_error *error) {
+  const size_t n = (size_t)s->fronts.n, n_fronts = (size_t)s->fronts.n_fronts;
+  s->store = asi_calloc(s->fronts.n_store + 1, sizeof(double)); // a pair may reach beyond its end
+  s->inverse = asi_calloc(n, sizeof(double));
+  s->stack = asi_calloc(s->fronts.n_stack, sizeof(double));
+  s->swap = asi_calloc(n, sizeof(int));
+  s->y = asi_calloc(n, sizeof(double));
+  s->searched = asi_calloc(n_fronts, sizeof(bool));
+  s->inverted = asi_calloc(n_fronts, sizeof(bool));
+  s->others = asi_calloc((size_t)s->fronts.largest, sizeof(double));
+  s->size = asi_calloc(n, sizeof(double));
+  s->row_scale = asi_calloc(n, sizeof(double));
+  s->right_side = asi_calloc(n, sizeof(double));
+  s->residual = asi_calloc(n, sizeof(double));
+  s->magnitude = asi_calloc(n, sizeof(double));
+  if (!s->store || !s->inverse || !s->stack || !s->swap || !s->y || !s->searched || !s->inverted ||
+      !s->others || !s->size || !s->row_scale || !s->right_side || !s->residual || !s->magnitude)
+    return asi_fail_memory(error);
+  s->bad = is_small(s) ? BAD_SMALL_SOLUTION : BAD_SOLUTION;
+  s->least = is_small(s) ? SMALLEST_SMALL_PIVOT : SMALLEST_PIVOT;
+  if (is_small(s) && make_other(s)) return asi_fail_memory(error); // rather than in a step
+  return AS_OK;
+}
+
+static as_status frontal_twin(const asi_solver *solver, asi_solver **out, as_error *error) {
+  const frontal_solver *first = (const frontal_solver *)solver;
+  *out = NULL;
+  frontal_solver *s = asi_calloc(1, sizeof *s);
+  if (s == NULL) return asi_fail_memory(error);
+  *s = (frontal_solver){.base = first->base,
+                        .borrows = true,
+                        .fronts = first->fronts,
+                        .kernel = first->kernel,
+                        .diagonal = first->diagonal,
+                        .col_start = first->col_start,
+                        .row = first->row};
+  const as_status status = take_memory(s, error);
+  if (status)
+    frontal_destroy(&s->base);
+  else
+    *out = &s->base;
+  return status;
+}
+
+static const asi_solver_ops frontal_ops = {
+    .factor = frontal_factor,
+    .solve = frontal_solve,
+    .forget = frontal_forget,
+    .info = frontal_info,
+    .serialize = frontal_serialize,
+    .destroy = frontal_destroy,
+    .twin = frontal_twin,
+};
 
 static bool is_worth_while(const asi_fronts *f, const asi_elimination *e) {
   for (int i = 0; i < e->n_blocks; ++i)
@@ -505,40 +560,18 @@ as_status asi_frontal_create(int n, const int *col_start, const int *row,
     frontal_destroy(&s->base);
     return status;
   }
-  const size_t count = (size_t)n;
   s->kernel = asi_calloc((size_t)s->fronts.n_fronts, sizeof(void *));
-  s->store = asi_calloc(s->fronts.n_store + 1, sizeof(double)); // a pair may reach beyond its end
-  s->inverse = asi_calloc(count, sizeof(double));
-  s->stack = asi_calloc(s->fronts.n_stack, sizeof(double));
-  s->swap = asi_calloc(count, sizeof(int));
-  s->y = asi_calloc(count, sizeof(double));
-  s->searched = asi_calloc((size_t)s->fronts.n_fronts, sizeof(bool));
-  s->inverted = asi_calloc((size_t)s->fronts.n_fronts, sizeof(bool));
-  s->others = asi_calloc((size_t)s->fronts.largest, sizeof(double));
-  s->size = asi_calloc(count, sizeof(double));
-  s->diagonal = asi_calloc(count, sizeof(int));
-  s->row_scale = asi_calloc(count, sizeof(double));
-  s->right_side = asi_calloc(count, sizeof(double));
-  s->residual = asi_calloc(count, sizeof(double));
-  s->magnitude = asi_calloc(count, sizeof(double));
-  if (!s->kernel || !s->store || !s->inverse || !s->stack || !s->swap || !s->y || !s->searched ||
-      !s->inverted || !s->others || !s->size || !s->diagonal || !s->row_scale || !s->right_side ||
-      !s->residual || !s->magnitude) {
+  s->diagonal = asi_calloc((size_t)n, sizeof(int));
+  status = s->kernel && s->diagonal ? take_memory(s, error) : asi_fail_memory(error);
+  if (status) {
     frontal_destroy(&s->base);
-    return asi_fail_memory(error);
+    return status;
   }
   for (int i = 0; i < s->fronts.n_fronts; ++i) s->kernel[i] = kernel_of(&s->fronts.front[i]);
   for (int k = 0; k < n; ++k) {
     const int j = s->fronts.order[k];
     for (int i = col_start[j]; i < col_start[j + 1]; ++i)
       if (row[i] == j) s->diagonal[k] = i;
-  }
-  s->bad = is_small(s) ? BAD_SMALL_SOLUTION : BAD_SOLUTION;
-  s->least = is_small(s) ? SMALLEST_SMALL_PIVOT : SMALLEST_PIVOT;
-  if (is_small(s)) status = make_other(s); // rather than in a step
-  if (status) {
-    frontal_destroy(&s->base);
-    return asi_fail_memory(error);
   }
   *out = &s->base;
   return AS_OK;

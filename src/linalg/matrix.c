@@ -97,6 +97,13 @@ void asi_pattern_free(asi_pattern *p) {
   *p = (asi_pattern){0};
 }
 
+bool asi_pattern_equal(const asi_pattern *a, const asi_pattern *b) {
+  const size_t columns = (size_t)a->cols + 1, entries = (size_t)asi_pattern_nnz(a);
+  return a->rows == b->rows && a->cols == b->cols &&
+         memcmp(a->col_start, b->col_start, columns * sizeof(int)) == 0 &&
+         memcmp(a->row, b->row, entries * sizeof(int)) == 0;
+}
+
 int asi_pattern_nnz(const asi_pattern *p) { return p->col_start ? p->col_start[p->cols] : 0; }
 
 as_status asi_row_view_init(asi_row_view *view, const asi_pattern *p, as_error *error) {

@@ -29,6 +29,7 @@ typedef struct asi_row_view {
 as_status asi_pattern_init(asi_pattern *p, int rows, int cols, as_pattern given, const char *name,
                            as_error *error);
 void asi_pattern_free(asi_pattern *p);
+bool asi_pattern_equal(const asi_pattern *a, const asi_pattern *b);
 int asi_pattern_nnz(const asi_pattern *p);
 
 as_status asi_row_view_init(asi_row_view *view, const asi_pattern *p, as_error *error);

@@ -36,6 +36,8 @@ typedef struct asi_solver_ops {
   /// values of the last factorization.
   void (*serialize)(asi_solver *solver, double *value, asi_archive *a);
   void (*destroy)(asi_solver *solver);
+  /// Another solver over the same pattern, which borrows what was found at create: the first must outlive it. NULL: there is none.
+  as_status (*twin)(const asi_solver *solver, asi_solver **out, as_error *error);
 } asi_solver_ops;
 
 /// Each backend's struct starts with this.

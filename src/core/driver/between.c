@@ -365,7 +365,7 @@ as_status asi_output_create(as_integrator *s, as_error *error) {
                                                  &s->output.consistent, error);
   if (status == AS_OK)
     status = asi_system_init(&s->output.stiff, p, &s->kin.tangent, ASI_UNKNOWNS_ONE_STAGE, size,
-                             terms, n_terms, error);
+                             terms, n_terms, s->stepper.active, error);
   return status;
 }
 

@@ -75,7 +75,7 @@ static as_status least_norm_create(asi_kinematics *s) {
   terms[3] = (asi_term){l, 0, AS_BLOCK_K_V, false, ASI_CHAIN_IDENTITY, 1.0};
   const as_status status =
       asi_system_init(&s->redundancy.least, p, &s->tangent, ASI_UNKNOWNS_LEAST_NORM,
-                      l + p->def.n_psi, terms, 4, s->eval.error);
+                      l + p->def.n_psi, terms, 4, NULL, s->eval.error);
   if (status) asi_system_free(&s->redundancy.least);
   return status;
 }

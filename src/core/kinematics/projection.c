@@ -51,20 +51,22 @@ as_status asi_kinematics_make_systems(const asi_kinematics *s, asi_system *kkt,
                                       asi_system *projection, asi_system *consistent,
                                       as_error *error) {
   const as_problem *p = s->problem;
+  const bool again = kkt != &s->kkt;
   const int size = p->n + p->def.n_lambda + p->def.n_psi;
   asi_term terms[ASI_MAX_TERMS];
   int n_terms = kkt_terms(p, false, terms);
-  as_status status =
-      asi_system_init(kkt, p, &s->tangent, ASI_UNKNOWNS_ONE_STAGE, size, terms, n_terms, error);
+  as_status status = asi_system_init(kkt, p, &s->tangent, ASI_UNKNOWNS_ONE_STAGE, size, terms,
+                                     n_terms, again ? &s->kkt : NULL, error);
   if (status == AS_OK && p->def.force_kind == AS_FORCE_GENERAL) {
     n_terms = kkt_terms(p, true, terms);
     status = asi_system_init(projection, p, &s->tangent, ASI_UNKNOWNS_ONE_STAGE, size, terms,
-                             n_terms, error);
+                             n_terms, again ? &s->projection : kkt, error);
   }
   if (status == AS_OK && p->def.n_x + p->def.n_y > 0) {
     n_terms = asi_consistent_terms(p, terms);
     status = asi_system_init(consistent, p, &s->tangent, ASI_UNKNOWNS_ONE_STAGE,
-                             size + p->def.n_x + p->def.n_y, terms, n_terms, error);
+                             size + p->def.n_x + p->def.n_y, terms, n_terms,
+                             again ? &s->consistent : NULL, error);
   }
   return status;
 }

@@ -338,9 +338,74 @@ static as_status make_solver(asi_system *s, as_error *error) {
   return status;
 }
 
+/// The pattern, where the diagonal is in it, and the solver: those of `like` where they are the same.
+static as_status find_pattern(asi_system *s, const asi_tangent_map *motion, const asi_system *like,
+                              as_error *error) {
+  const system_context context = {s, motion};
+  as_status status =
+      build_pattern(&s->pattern, s->size, s->size, list_system_column, &context, error);
+  if (status) return status;
+  if (like && like->solver && asi_pattern_equal(&s->pattern, &like->pattern)) {
+    asi_pattern_free(&s->pattern);
+    s->borrows_pattern = true;
+    s->pattern = like->pattern;
+    s->diagonal = like->diagonal;
+    return AS_OK;
+  }
+  const as_matrix matrix = {
+      .rows = s->size, .cols = s->size, .col_start = s->pattern.col_start, .row = s->pattern.row};
+  s->diagonal = asi_calloc((size_t)s->size, sizeof(int));
+  if (!s->diagonal) return asi_fail_memory(error);
+  for (int j = 0; j < s->size; ++j) s->diagonal[j] = as_matrix_position(&matrix, j, j);
+  return AS_OK;
+}
+
+static bool has_terms_of(const asi_system *s, const asi_system *like) {
+  if (!s->borrows_pattern || s->n_terms != like->n_terms) return false;
+  for (int i = 0; i < s->n_terms; ++i) {
+    const asi_term *a = &s->term[i], *b = &like->term[i];
+    if (a->row != b->row || a->col != b->col || a->block != b->block ||
+        a->transposed != b->transposed || a->via != b->via)
+      return false;
+  }
+  return true;
+}
+
+/// Where the products of the terms go: as in `like` where the terms are the same.
+static as_status plan_products(asi_system *s, const asi_tangent_map *motion, const asi_system *like,
+                               as_error *error) {
+  s->borrows_products = has_terms_of(s, like);
+  if (s->borrows_products) {
+    memcpy(s->products, like->products, sizeof s->products);
+    s->zeros = like->zeros;
+    return AS_OK;
+  }
+  as_status status = AS_OK;
+  for (int i = 0; i < s->n_terms && status == AS_OK; ++i) {
+    const term_context one = {s, &s->term[i], via_matrix(motion, s->term[i].via)};
+    status =
+        asi_products_build(&s->products[i], &s->pattern, one.via != NULL, visit_term, &one, error);
+  }
+  return status ? status : asi_zeros_find(&s->zeros, s->products, s->n_terms, &s->pattern, error);
+}
+
+static as_status take_values(asi_system *s, as_error *error) {
+  const as_problem *p = s->problem;
+  const size_t nnz = (size_t)asi_pattern_nnz(&s->pattern), size = (size_t)s->size;
+  s->value = asi_calloc(nnz, sizeof(double));
+  s->scaled = asi_calloc(nnz, sizeof(double));
+  s->unit = asi_calloc(nnz, sizeof(double));
+  s->unit_rows = asi_calloc((size_t)(p->def.n_lambda + p->def.n_psi), sizeof(double));
+  s->row_unit = asi_calloc(size, sizeof(double));
+  s->column_unit = asi_calloc(size, sizeof(double));
+  return s->value && s->scaled && s->unit && s->unit_rows && s->row_unit && s->column_unit
+             ? AS_OK
+             : asi_fail_memory(error);
+}
+
 as_status asi_system_init(asi_system *s, const as_problem *p, const asi_tangent_map *motion,
                           asi_unknowns unknowns, int size, const asi_term *terms, int n_terms,
-                          as_error *error) {
+                          const asi_system *like, as_error *error) {
   assert(n_terms <= ASI_MAX_TERMS);
   *s = (asi_system){.problem = p, .unknowns = unknowns, .size = size, .unit_mass = (double)NAN};
   for (int i = 0; i < n_terms; ++i) {
@@ -350,30 +415,14 @@ as_status asi_system_init(asi_system *s, const as_problem *p, const asi_tangent_
     if (term->via == ASI_CHAIN_T && !motion->second.value && asi_space_is_linear(p->space))
       term->via = ASI_CHAIN_IDENTITY;
   }
-  const system_context context = {s, motion};
-  as_status status = build_pattern(&s->pattern, size, size, list_system_column, &context, error);
+  as_status status = find_pattern(s, motion, like, error);
+  if (status == AS_OK) status = take_values(s, error);
+  if (status == AS_OK) status = plan_products(s, motion, like, error);
   if (status) return status;
-  s->value = asi_calloc((size_t)asi_pattern_nnz(&s->pattern), sizeof(double));
-  s->scaled = asi_calloc((size_t)asi_pattern_nnz(&s->pattern), sizeof(double));
-  s->unit = asi_calloc((size_t)asi_pattern_nnz(&s->pattern), sizeof(double));
-  s->unit_rows = asi_calloc((size_t)(p->def.n_lambda + p->def.n_psi), sizeof(double));
-  s->row_unit = asi_calloc((size_t)size, sizeof(double));
-  s->column_unit = asi_calloc((size_t)size, sizeof(double));
-  s->diagonal = asi_calloc((size_t)size, sizeof(int));
-  if (!s->value || !s->scaled || !s->unit || !s->unit_rows || !s->row_unit || !s->column_unit ||
-      !s->diagonal)
-    return asi_fail_memory(error);
-  const as_matrix matrix = {
-      .rows = size, .cols = size, .col_start = s->pattern.col_start, .row = s->pattern.row};
-  for (int j = 0; j < size; ++j) s->diagonal[j] = as_matrix_position(&matrix, j, j);
-  for (int i = 0; i < s->n_terms && status == AS_OK; ++i) {
-    const term_context one = {s, &s->term[i], via_matrix(motion, s->term[i].via)};
-    status =
-        asi_products_build(&s->products[i], &s->pattern, one.via != NULL, visit_term, &one, error);
-  }
-  if (status == AS_OK)
-    status = asi_zeros_find(&s->zeros, s->products, s->n_terms, &s->pattern, error);
-  if (status == AS_OK) status = make_solver(s, error);
+  if (s->borrows_pattern && like->solver->ops->twin)
+    status = like->solver->ops->twin(like->solver, &s->solver, error);
+  else
+    status = make_solver(s, error);
   if (status || !(asi_system_blocks(s) & asi_multiplier_blocks)) return status;
   s->sharing = asi_low_rank_create(size, p->def.n_lambda + p->def.n_psi);
   return s->sharing ? AS_OK : asi_fail_memory(error);
@@ -382,16 +431,20 @@ as_status asi_system_init(asi_system *s, const as_problem *p, const asi_tangent_
 void asi_system_free(asi_system *s) {
   if (s->solver) s->solver->ops->destroy(s->solver);
   asi_low_rank_destroy(s->sharing);
-  for (int i = 0; i < s->n_terms; ++i) asi_products_free(&s->products[i]);
-  asi_zeros_free(&s->zeros);
-  asi_pattern_free(&s->pattern);
+  if (!s->borrows_products) {
+    for (int i = 0; i < s->n_terms; ++i) asi_products_free(&s->products[i]);
+    asi_zeros_free(&s->zeros);
+  }
+  if (!s->borrows_pattern) {
+    asi_pattern_free(&s->pattern);
+    free(s->diagonal);
+  }
   free(s->value);
   free(s->scaled);
   free(s->unit);
   free(s->unit_rows);
   free(s->row_unit);
   free(s->column_unit);
-  free(s->diagonal);
   *s = (asi_system){0};
 }
 

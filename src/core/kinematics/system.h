@@ -63,6 +63,8 @@ typedef struct asi_system {
   asi_unknowns unknowns;
   int size;
   int n_terms;
+  bool borrows_pattern;  ///< pattern and diagonal are another system's,
+  bool borrows_products; ///< products and zeros, too
   asi_term term[ASI_MAX_TERMS];
   asi_product_plan products[ASI_MAX_TERMS]; ///< of each term, into value
   asi_zeros zeros;                          ///< of value
@@ -88,10 +90,11 @@ void asi_tangent_map_update(asi_tangent_map *m, const as_problem *p, const doubl
                             const as_matrix *b_n);
 
 /// Drops terms whose block is zero, finds the pattern and makes a solver for it: by blocks of bodies and joints where
-/// that is faster, else dense LAPACK for small systems and KLU for large ones.
+/// that is faster, else dense LAPACK for small systems and KLU for large ones. What another system with the same pattern has found
+/// is borrowed from it: `like`, which must outlive this one. NULL: there is none.
 as_status asi_system_init(asi_system *s, const as_problem *p, const asi_tangent_map *motion,
                           asi_unknowns unknowns, int size, const asi_term *terms, int n_terms,
-                          as_error *error);
+                          const asi_system *like, as_error *error);
 void asi_system_free(asi_system *s);
 
 /// Takes over the factors of a list with the same terms in the same order.

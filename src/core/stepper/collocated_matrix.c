@@ -94,7 +94,7 @@ static as_status make_coupled(asi_stepper *s, as_error *error) {
   const int n_terms = asi_list_terms(s, asi_has_eta(s), terms);
   return asi_system_init(&s->step, s->kin->problem, &s->kin->tangent,
                          asi_has_eta(s) ? ASI_UNKNOWNS_WITH_ETA : ASI_UNKNOWNS_ONE_STAGE,
-                         s->unknowns, terms, n_terms, error);
+                         s->unknowns, terms, n_terms, &s->kin->kkt, error);
 }
 
 /// The matrix of eta/h, whose factor does not depend on the step.
@@ -110,11 +110,12 @@ static as_status make_decoupled(asi_stepper *s, as_error *error) {
   s->eta_part =
       asi_calloc((size_t)p->def.n_lambda + (size_t)asi_step_layout_with(p, 0).size, sizeof(double));
   if (s->eta_part == NULL) return asi_fail_memory(error);
-  const as_status status = asi_system_init(&s->shared, p, &s->kin->tangent, ASI_UNKNOWNS_ONE_STAGE,
-                                           asi_step_layout_with(p, 0).size, terms, n_terms, error);
+  const as_status status =
+      asi_system_init(&s->shared, p, &s->kin->tangent, ASI_UNKNOWNS_ONE_STAGE,
+                      asi_step_layout_with(p, 0).size, terms, n_terms, &s->kin->kkt, error);
   return status ? status
                 : asi_system_init(&s->eta, p, &s->kin->tangent, ASI_UNKNOWNS_ETA, p->def.n_lambda,
-                                  &eta, 1, error);
+                                  &eta, 1, NULL, error);
 }
 
 as_status asi_collocated_create(asi_stepper *s, as_error *error) {

@@ -96,11 +96,11 @@ static as_status soi2_create(asi_stepper *s, as_error *error) {
   as_status status =
       asi_system_init(&s->step, p, &s->kin->tangent,
                       has_tilde(s) ? ASI_UNKNOWNS_TWO_STAGES : ASI_UNKNOWNS_ONE_STAGE, s->unknowns,
-                      terms, n_terms, error);
+                      terms, n_terms, &s->kin->kkt, error);
   if (status == AS_OK && has_tilde(s)) {
     n_terms = list_shared(s, terms);
     status = asi_system_init(&s->shared, p, &s->kin->tangent, ASI_UNKNOWNS_ONE_STAGE, stride_of(p),
-                             terms, n_terms, error);
+                             terms, n_terms, &s->kin->kkt, error);
   }
   s->active = has_tilde(s) ? &s->shared : &s->step;
   return status;

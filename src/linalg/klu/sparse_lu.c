@@ -310,8 +310,12 @@ static void klu_backend_destroy(asi_solver *solver) {
 }
 
 static const asi_solver_ops klu_ops = {
-    klu_backend_factor, klu_backend_solve,     NULL,
-    klu_backend_info,   klu_backend_serialize, klu_backend_destroy};
+    .factor = klu_backend_factor,
+    .solve = klu_backend_solve,
+    .info = klu_backend_info,
+    .serialize = klu_backend_serialize,
+    .destroy = klu_backend_destroy,
+};
 
 as_status asi_sparse_lu_create(int n, const int *col_start, const int *row, const int *order,
                                unsigned allowed_orders, asi_solver **out, as_error *error) {
