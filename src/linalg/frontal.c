@@ -27,6 +27,7 @@
 #include "linalg/kernels.h"
 #include "linalg/residual.h"
 #include "linalg/solver.h"
+#include "linalg/tiles.h"
 
 // [LS.1] w, and [LS.2] the fraction of what a pivot was made of below which none is used. They are stricter for small
 // matrices: dense LU, which is more accurate, costs little there.
@@ -45,6 +46,8 @@
 #define FACTOR_COST 0.2
 #define SOLVE_COST 0.35
 enum { LARGEST_BLOCK = 24 };
+// Fronts of so many pivots and so many rows are worked on by tiles.
+enum { LEAST_PIVOTS = 4, LEAST_LARGE = 12 };
 
 typedef struct frontal_solver frontal_solver;
 
@@ -127,18 +130,25 @@ static void begin_front(const frontal_solver *s, const asi_front *f) {
     extend_add(s, f, &fronts->front[fronts->child[f->child + (size_t)k]]);
 }
 
-/// One pivot after the other. w, r and split are those of the front; constants where they are usual ones.
-ASI_INLINED bool eliminate(frontal_solver *s, int front, int w, int r, int split) {
+/// One pivot after the other, or by tiles that have so many quads. w, r and split are those of the front; constants where they are usual
+/// ones.
+ASI_INLINED bool eliminate(frontal_solver *s, int front, int w, int r, int split, int quads) {
   const asi_front *f = &s->fronts.front[front];
   const remains to = remains_of(s, f, split);
-  return eliminate_front(s->store + f->store, &to, w, r, s->least, s->size + f->first,
-                         s->swap + f->first, &s->searched[front], &s->doubtful,
-                         s->inverse + f->first, s->fronts.rest + f->rest, s->size);
+  double *const P = s->store + f->store, *const size = s->size + f->first,
+                *const inverse = s->inverse + f->first;
+  int *const swap = s->swap + f->first;
+  const int *const rest = s->fronts.rest + f->rest;
+  if (quads > 0)
+    return eliminate_large(P, &to, w, r, s->least, size, swap, &s->searched[front], &s->doubtful,
+                           inverse, rest, s->size, quads);
+  return eliminate_front(P, &to, w, r, s->least, size, swap, &s->searched[front], &s->doubtful,
+                         inverse, rest, s->size);
 }
 
 static bool eliminate_any(frontal_solver *s, int front) {
   const asi_front *f = &s->fronts.front[front];
-  return eliminate(s, front, f->w, f->r, f->split);
+  return eliminate(s, front, f->w, f->r, f->split, 0);
 }
 
 /// Three pivots at once, or one by one where that would not be accurate.
@@ -150,11 +160,11 @@ ASI_INLINED bool eliminate_at_once(frontal_solver *s, int front, int r, int spli
   return s->inverted[front] || eliminate_any(s, front);
 }
 
-ASI_INLINED bool factor_front(frontal_solver *s, int front, int w, int r, int split) {
+ASI_INLINED bool factor_front(frontal_solver *s, int front, int w, int r, int split, int quads) {
   const asi_front *f = &s->fronts.front[front];
   if (!f->direct || f->n_children > 0) begin_front(s, f);
   const bool done =
-      w == 3 ? eliminate_at_once(s, front, r, split) : eliminate(s, front, w, r, split);
+      w == 3 ? eliminate_at_once(s, front, r, split) : eliminate(s, front, w, r, split, quads);
   if (!f->direct && f->left != f->work)
     memmove(s->stack + f->left, s->stack + f->work, (size_t)(r * f->stride) * sizeof(double));
   return done;
@@ -175,7 +185,7 @@ static double *collect(const frontal_solver *s, const asi_front *f) {
   return s->others;
 }
 
-ASI_INLINED void forward(const frontal_solver *s, int front, int w, int r, int split) {
+ASI_INLINED void forward(const frontal_solver *s, int front, int w, int r, int split, int quads) {
   const asi_front *f = &s->fronts.front[front];
   const int *rest = s->fronts.rest + f->rest;
   double *const p = s->y + f->first, *const q = f->direct ? s->y + rest[0] : collect(s, f);
@@ -184,12 +194,12 @@ ASI_INLINED void forward(const frontal_solver *s, int front, int w, int r, int s
     forward_three(s->store + f->store, r, split, p, q, more);
   } else {
     if (s->searched[front]) swap_rows(s->swap + f->first, w, p);
-    forward_front(s->store + f->store, w, r, split, p, q, more);
+    (quads > 0 ? forward_large : forward_front)(s->store + f->store, w, r, split, p, q, more);
   }
   for (int k = 0; k < r && !f->direct; ++k) s->y[rest[k]] = q[k];
 }
 
-ASI_INLINED void backward(const frontal_solver *s, int front, int w, int r, int split) {
+ASI_INLINED void backward(const frontal_solver *s, int front, int w, int r, int split, int quads) {
   const asi_front *f = &s->fronts.front[front];
   const int *rest = s->fronts.rest + f->rest;
   const double *const q = f->direct ? s->y + rest[0] : collect(s, f);
@@ -197,51 +207,64 @@ ASI_INLINED void backward(const frontal_solver *s, int front, int w, int r, int 
   if (w == 3 && s->inverted[front])
     backward_three(s->store + f->store, r, split, s->y + f->first, q, more);
   else
-    backward_front(s->store + f->store, s->inverse + f->first, w, r, split, s->y + f->first, q,
-                   more);
+    (quads > 0 ? backward_large : backward_front)(s->store + f->store, s->inverse + f->first, w, r,
+                                                  split, s->y + f->first, q, more);
 }
 
-#define DEFINE_KERNEL(name, w, r, split)                                                           \
-  static bool factor_##name(frontal_solver *s, int i) { return factor_front(s, i, w, r, split); }  \
-  static void forward_##name(const frontal_solver *s, int i) { forward(s, i, w, r, split); }       \
-  static void backward_##name(const frontal_solver *s, int i) { backward(s, i, w, r, split); }
+#define DEFINE_KERNEL(name, target, w, r, split, quads)                                            \
+  target static bool factor_##name(frontal_solver *s, int i) {                                     \
+    return factor_front(s, i, w, r, split, quads);                                                 \
+  }                                                                                                \
+  target static void forward_##name(const frontal_solver *s, int i) {                              \
+    forward(s, i, w, r, split, quads);                                                             \
+  }                                                                                                \
+  target static void backward_##name(const frontal_solver *s, int i) {                             \
+    backward(s, i, w, r, split, quads);                                                            \
+  }
+#define DEFINE_SMALL(w, r, split) DEFINE_KERNEL(w##_##r##_##split, , w, r, split, 0)
+#define DEFINE_ANY(name, target, quads)                                                            \
+  DEFINE_KERNEL(name, target, s->fronts.front[i].w, s->fronts.front[i].r,                          \
+                s->fronts.front[i].split, quads)
 
-DEFINE_KERNEL(any, s->fronts.front[i].w, s->fronts.front[i].r, s->fronts.front[i].split)
-DEFINE_KERNEL(6_3_3, 6, 3, 3) // a body before a ball joint, and the joint after it
-DEFINE_KERNEL(3_6_6, 3, 6, 6)
-DEFINE_KERNEL(3_6_3, 3, 6, 3) // rotation of a body between two ball joints
-DEFINE_KERNEL(6_5_5, 6, 5, 5) // a hinge
-DEFINE_KERNEL(5_6_6, 5, 6, 6)
-DEFINE_KERNEL(11_6_6, 11, 6, 6) // both, where forces of the joint couple its bodies
-DEFINE_KERNEL(3_3_3, 3, 3, 3)   // joints alone
-DEFINE_KERNEL(5_5_5, 5, 5, 5)
-DEFINE_KERNEL(6_6_6, 6, 6, 6)
-DEFINE_KERNEL(9_6_6, 9, 6, 6)
-DEFINE_KERNEL(3_12_12, 3, 12, 12)
+DEFINE_ANY(any, , 0)
+DEFINE_ANY(tiled, , 1)
+DEFINE_SMALL(6, 3, 3) // a body before a ball joint, and the joint after it
+DEFINE_SMALL(3, 6, 6)
+DEFINE_SMALL(3, 6, 3) // rotation of a body between two ball joints
+DEFINE_SMALL(6, 5, 5) // a hinge
+DEFINE_SMALL(5, 6, 6)
+DEFINE_SMALL(11, 6, 6) // both, where forces of the joint couple its bodies
+DEFINE_SMALL(3, 3, 3)  // joints alone
+DEFINE_SMALL(5, 5, 5)
+DEFINE_SMALL(6, 6, 6)
+DEFINE_SMALL(9, 6, 6)
+DEFINE_SMALL(3, 12, 12)
 
 #define KERNEL(w, r, split)                                                                        \
   {                                                                                                \
     w, r, split, factor_##w##_##r##_##split, forward_##w##_##r##_##split,                          \
         backward_##w##_##r##_##split                                                               \
   }
-static const kernel kernels[] = {{0, 0, 0, factor_any, forward_any, backward_any},
-                                 KERNEL(6, 3, 3),
-                                 KERNEL(3, 6, 6),
-                                 KERNEL(3, 6, 3),
-                                 KERNEL(6, 5, 5),
-                                 KERNEL(5, 6, 6),
-                                 KERNEL(11, 6, 6),
-                                 KERNEL(3, 3, 3),
-                                 KERNEL(5, 5, 5),
-                                 KERNEL(6, 6, 6),
-                                 KERNEL(9, 6, 6),
-                                 KERNEL(3, 12, 12)};
+static const kernel kernels[] = {KERNEL(6, 3, 3), KERNEL(3, 6, 6),  KERNEL(3, 6, 3),
+                                 KERNEL(6, 5, 5), KERNEL(5, 6, 6),  KERNEL(11, 6, 6),
+                                 KERNEL(3, 3, 3), KERNEL(5, 5, 5),  KERNEL(6, 6, 6),
+                                 KERNEL(9, 6, 6), KERNEL(3, 12, 12)};
+static const kernel any = {0, 0, 0, factor_any, forward_any, backward_any};
+static const kernel tiled = {0, 0, 0, factor_tiled, forward_tiled, backward_tiled};
+
+#if defined __x86_64__ && defined __GNUC__
+DEFINE_ANY(wide, __attribute__((target("avx2"))), 2)
+static const kernel wide = {0, 0, 0, factor_wide, forward_wide, backward_wide};
+static const kernel *large_kernel(void) { return __builtin_cpu_supports("avx2") ? &wide : &tiled; }
+#else
+static const kernel *large_kernel(void) { return &tiled; }
+#endif
 
 static const kernel *kernel_of(const asi_front *f) {
-  for (size_t k = 1; k < sizeof kernels / sizeof kernels[0]; ++k)
+  for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; ++k)
     if (kernels[k].w == f->w && kernels[k].r == f->r && kernels[k].split == f->split)
       return &kernels[k];
-  return &kernels[0];
+  return f->w >= LEAST_PIVOTS && f->w + f->r >= LEAST_LARGE ? large_kernel() : &any;
 }
 
 /// Eliminates a single with n_l entries below and n_u beside its diagonal; constants where these are usual.
