@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-const paper *const all_papers[N_PAPERS] = {&paper_abc, &paper_jn, &paper_j, &paper_ba, &paper_ch};
+const paper *const all_papers[N_PAPERS] = {&paper_abc, &paper_jn, &paper_j, &paper_ba, &paper_car, &paper_ch};
 
 bool paper_names(const char *name, const char *id) {
   size_t n = strlen(name);
@@ -45,6 +45,7 @@ paper_entry paper_measure(const paper *source, const paper_row *row, run_result 
   case PAPER_SECOND_ORDER:
     e.ok = off <= PAPER_WITHIN_SHARE * size && e.order >= PAPER_LEAST_ORDER;
     break;
+  case PAPER_ORDER: e.ok = e.order >= PAPER_LEAST_ORDER; break;
   case PAPER_AT_MOST: e.ok = e.measured <= row->expected; break;
   case PAPER_SHOWN: e.ok = isfinite(e.measured); break;
   }

@@ -34,6 +34,7 @@ typedef enum paper_judge {
   PAPER_VALUE,        ///< within 1e-6: a value of the solution, not an error
   PAPER_SECOND_ORDER, ///< within 1 %, and the observed order is at least 1.9
   PAPER_AT_MOST,      ///< not above what is expected
+  PAPER_ORDER,        ///< the observed order is at least 1.9; what the error should be is not known
   PAPER_SHOWN,        ///< not at all: it depends on more than the method
 } paper_judge;
 
@@ -131,17 +132,19 @@ extern const paper paper_abc; ///< Arnold, Bruels, Cardona (paper_abc.c)
 extern const paper paper_jn;  ///< Jay, Negrut (paper_jay.c)
 extern const paper paper_j;   ///< Jay (paper_jay.c)
 extern const paper paper_ba;  ///< Bruels, Arnold (paper_ba.c)
+extern const paper paper_car; ///< the same paper's car (paper_car.c)
 extern const paper paper_ch;  ///< Chung, Hulbert (paper_ch.c)
 
-enum { N_PAPERS = 5 };
+enum { N_PAPERS = 6 };
 extern const paper *const all_papers[N_PAPERS];
 
 /// Their claims (paper_claims.c).
-enum { N_ABC_CLAIMS = 14, N_JN_CLAIMS = 8, N_J_CLAIMS = 5, N_BA_CLAIMS = 10, N_CH_CLAIMS = 3 };
+enum { N_ABC_CLAIMS = 14, N_JN_CLAIMS = 8, N_J_CLAIMS = 5, N_BA_CLAIMS = 9, N_CAR_CLAIMS = 6, N_CH_CLAIMS = 3 };
 extern const paper_claim abc_claims[N_ABC_CLAIMS];
 extern const paper_claim jn_claims[N_JN_CLAIMS];
 extern const paper_claim j_claims[N_J_CLAIMS];
 extern const paper_claim ba_claims[N_BA_CLAIMS];
+extern const paper_claim car_claims[N_CAR_CLAIMS];
 extern const paper_claim ch_claims[N_CH_CLAIMS];
 
 // ---- measuring
