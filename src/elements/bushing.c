@@ -63,24 +63,25 @@ void asi_rotation_ratio(double c, double s, double out[3]) {
   out[2] = (out[0] + 3.0 * c * out[1]) / (s * s);
 }
 
-static void turn(asi_rotation *x, int i) {
+static void turn(asi_rotation *x, int i, unsigned wanted) {
   const asi_row_sum *e = &x->e[i], *c = &x->c;
   const double *rho = x->rho;
   asi_row_sum *r = &x->r[i];
-  r->value = rho[0] * e->value;
-  r->rate = rho[0] * e->rate + rho[1] * e->value * c->rate;
-  for (int j = 0; j < ASI_PAIR; ++j) {
+  *r = (asi_row_sum){.value = rho[0] * e->value};
+  if (wanted & ASI_SUM_RATE) r->rate = rho[0] * e->rate + rho[1] * e->value * c->rate;
+  for (int j = 0; j < ASI_PAIR && wanted & ASI_SUM_Q; ++j)
     r->q[j] = rho[0] * e->q[j] + rho[1] * e->value * c->q[j];
+  for (int j = 0; j < ASI_PAIR && wanted & ASI_SUM_RATE_Q; ++j)
     r->rate_q[j] = rho[0] * e->rate_q[j] +
                    rho[1] * (e->rate * c->q[j] + e->q[j] * c->rate + e->value * c->rate_q[j]) +
                    rho[2] * e->value * c->rate * c->q[j];
-  }
 }
 
-int asi_rotation_measure(asi_rotation *x, const asi_pair *pair, const as_element_input *in) {
+int asi_rotation_measure(asi_rotation *x, const asi_pair *pair, const as_element_input *in,
+                         unsigned wanted) {
   const double least = 1e-8; // 1 + cos theta: within 1e-4 of half a turn
-  for (int i = 0; i < 3; ++i) x->e[i] = asi_axes_sum(pair, sine[i], 2, in);
-  x->c = asi_axes_sum(pair, trace, 3, in);
+  for (int i = 0; i < 3; ++i) x->e[i] = asi_axes_sum(pair, sine[i], 2, in, wanted);
+  x->c = asi_axes_sum(pair, trace, 3, in, wanted);
   x->c.value = fmin((x->c.value - 1.0) / 2.0, 1.0);
   x->c.rate /= 2.0;
   for (int j = 0; j < ASI_PAIR; ++j) {
@@ -91,7 +92,7 @@ int asi_rotation_measure(asi_rotation *x, const asi_pair *pair, const as_element
   if (!(1.0 + x->c.value > least))
     return asi_retry(in, "it is turned by half a turn, where its angles have no value");
   asi_rotation_ratio(x->c.value, asi_norm(e) / 2.0, x->rho);
-  for (int i = 0; i < 3; ++i) turn(x, i);
+  for (int i = 0; i < 3; ++i) turn(x, i, wanted);
   return AS_DONE;
 }
 
@@ -101,27 +102,30 @@ typedef struct bend {
   double by_z[ASI_BUSHING], by_rate[ASI_BUSHING]; ///< derivatives of the laws
 } bend;
 
-int asi_bend_measure(const asi_ends *ends, const as_element_input *in, asi_bend *x) {
+int asi_bend_measure(const asi_ends *ends, const as_element_input *in, unsigned wanted,
+                     asi_bend *x) {
   int code = asi_ends_move(ends, in->t, &x->ends);
   if (code) return code;
   memset(x->z, 0, sizeof x->z);
   for (int i = 0; i < 3; ++i) {
     asi_row_sum *z = &x->z[i];
-    const as_element_output out = {
-        .g = &z->value, .g_q = z->q, .rate = &z->rate, .gdot_q = z->rate_q};
+    const as_element_output out = {.g = &z->value,
+                                   .g_q = wanted & ASI_SUM_Q ? z->q : NULL,
+                                   .rate = wanted & ASI_SUM_RATE ? &z->rate : NULL,
+                                   .gdot_q = wanted & ASI_SUM_RATE_Q ? z->rate_q : NULL};
     if (i == 0) asi_pair_init(&x->pair, in, &out, &x->ends.A, &x->ends.B, ASI_NEED_ALWAYS);
     asi_separation_row(&x->pair, shift[i], in, &out, 0);
   }
   asi_pair_turn(&x->pair);
-  code = asi_rotation_measure(&x->turn, &x->pair, in);
+  code = asi_rotation_measure(&x->turn, &x->pair, in, wanted);
   if (code) return code;
   for (int i = 0; i < 3; ++i) x->z[3 + i] = x->turn.r[i];
   return AS_DONE;
 }
 
-static int measure(const asi_bushing *b, const as_element_input *in, bend *all) {
+static int measure(const asi_bushing *b, const as_element_input *in, unsigned wanted, bend *all) {
   asi_bend *x = &all->at;
-  const int code = asi_bend_measure(&b->ends, in, x);
+  const int code = asi_bend_measure(&b->ends, in, wanted, x);
   if (code) return code;
   for (int i = 0; i < ASI_BUSHING; ++i) {
     x->S[i] = 0.0;
@@ -164,6 +168,7 @@ static void add_stiffness(const asi_bushing *b, const bend *x, bool by_velocity,
     for (int k = 0; k < ASI_BUSHING; ++k) {
       const double K = b->K[ASI_BUSHING * i + k] + (i == k ? x->by_z[i] : 0.0);
       const double C = b->C[ASI_BUSHING * i + k] + (i == k ? x->by_rate[i] : 0.0);
+      if (C == 0.0 && (by_velocity || K == 0.0)) continue; // most of them, off the diagonal
       for (int j = 0; j < ASI_PAIR; ++j)
         line[j] +=
             by_velocity ? C * x->at.z[k].q[j] : K * x->at.z[k].q[j] + C * x->at.z[k].rate_q[j];
@@ -181,7 +186,7 @@ void asi_bend_force(const asi_bend *x, double *force) {
 static int evaluate(const as_element_input *in, const as_element_output *out, const void *data) {
   const asi_bushing *b = data;
   bend x;
-  const int code = measure(b, in, &x);
+  const int code = measure(b, in, ASI_SUM_RATE | ASI_SUM_Q | (out->f_q ? ASI_SUM_RATE_Q : 0), &x);
   if (code) return code;
   if (out->force) asi_bend_force(&x.at, out->force);
   if (out->f_q) {
@@ -195,7 +200,7 @@ static int evaluate(const as_element_input *in, const as_element_output *out, co
 int asi_bushing_by_slots(const asi_bushing *b, const as_element_input *in, const int *slot, int n,
                          double *out) {
   asi_bend x;
-  int code = asi_bend_measure(&b->ends, in, &x);
+  int code = asi_bend_measure(&b->ends, in, ASI_SUM_RATE | ASI_SUM_Q, &x);
   memset(out, 0, (size_t)n * ASI_PAIR * sizeof(double));
   for (int k = 0; k < n && code == AS_DONE; ++k, out += ASI_PAIR) {
     for (int i = 0; i < ASI_BUSHING && code == AS_DONE; ++i)
@@ -207,13 +212,13 @@ int asi_bushing_by_slots(const asi_bushing *b, const as_element_input *in, const
 
 static double potential(const as_element_input *in, const void *data) {
   const asi_bushing *b = data;
-  bend x;
-  if (measure(b, in, &x)) return (double)NAN;
+  asi_bend x;
+  if (asi_bend_measure(&b->ends, in, 0, &x)) return (double)NAN;
   double sum = 0.0;
   for (int i = 0; i < ASI_BUSHING; ++i) {
-    sum += asi_law_potential(&b->law[i], in, x.at.z[i].value);
+    sum += asi_law_potential(&b->law[i], in, x.z[i].value);
     for (int k = 0; k < ASI_BUSHING; ++k)
-      sum += b->K[ASI_BUSHING * i + k] * x.at.z[i].value * x.at.z[k].value / 2.0;
+      sum += b->K[ASI_BUSHING * i + k] * x.z[i].value * x.z[k].value / 2.0;
   }
   return sum;
 }
@@ -223,7 +228,7 @@ static void power(const as_element_input *in, as_element_power *out, const void 
   bend x;
   double f[ASI_PAIR] = {0};
   out->dissipated = (double)NAN;
-  if (measure(b, in, &x)) return;
+  if (measure(b, in, ASI_SUM_RATE | ASI_SUM_Q, &x)) return;
   asi_bend_force(&x.at, f);
   out->dissipated = 0.0;
   out->supplied = asi_pair_power(in, f); // S . z_t = S . z' + f . v, where a frame moves
@@ -237,14 +242,14 @@ static void power(const as_element_input *in, as_element_power *out, const void 
 }
 
 bool asi_bushing_turn(const asi_bushing *b, const as_element_input *in, double r[3]) {
-  bend x;
+  asi_bend x;
   bool held = false;
   for (int i = 3; i < ASI_BUSHING; ++i) {
     held = held || b->law[i].both.curve != NULL;
     for (int k = 0; k < ASI_BUSHING; ++k) held = held || b->K[ASI_BUSHING * i + k] != 0.0;
   }
-  if (!held || measure(b, in, &x)) return false;
-  for (int i = 0; i < 3; ++i) r[i] = x.at.z[3 + i].value;
+  if (!held || asi_bend_measure(&b->ends, in, 0, &x)) return false;
+  for (int i = 0; i < 3; ++i) r[i] = x.z[3 + i].value;
   return true;
 }
 

@@ -33,8 +33,9 @@ typedef struct asi_rotation {
   double rho[3];
 } asi_rotation;
 
-/// AS_RETRY within 1e-4 of half a turn.
-int asi_rotation_measure(asi_rotation *x, const asi_pair *pair, const as_element_input *in);
+/// AS_RETRY within 1e-4 of half a turn. `wanted`: ASI_SUM_RATE and the like.
+int asi_rotation_measure(asi_rotation *x, const asi_pair *pair, const as_element_input *in,
+                         unsigned wanted);
 
 /// The six coordinates z of B against A and what they are made of; S is what acts along them, for who fills it in.
 typedef struct asi_bend {
@@ -46,7 +47,8 @@ typedef struct asi_bend {
 } asi_bend;
 
 /// AS_DONE or why not.
-int asi_bend_measure(const asi_ends *ends, const as_element_input *in, asi_bend *x);
+int asi_bend_measure(const asi_ends *ends, const as_element_input *in, unsigned wanted,
+                     asi_bend *x);
 /// force -= z_q^T S
 void asi_bend_force(const asi_bend *x, double *force);
 /// f_q -= sum_i S_i D_q z_i,q^T

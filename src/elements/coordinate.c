@@ -85,13 +85,14 @@ static void add_rows(const asi_pair *pair, const asi_row *rows, int n, const as_
 }
 
 asi_row_sum asi_axes_sum(const asi_pair *pair, const asi_row *rows, int n,
-                         const as_element_input *in) {
+                         const as_element_input *in, unsigned wanted) {
   asi_row_sum x = {0};
   const as_element_output out = {.g = &x.value,
-                                 .g_q = x.q,
-                                 .rate = &x.rate,
-                                 .gdot_q = x.rate_q,
-                                 .acceleration = &x.acceleration};
+                                 .g_q = wanted & ASI_SUM_Q ? x.q : NULL,
+                                 .rate = wanted & ASI_SUM_RATE ? &x.rate : NULL,
+                                 .gdot_q = wanted & ASI_SUM_RATE_Q ? x.rate_q : NULL,
+                                 .acceleration =
+                                     wanted & ASI_SUM_ACCELERATION ? &x.acceleration : NULL};
   add_rows(pair, rows, n, in, &out);
   return x;
 }
@@ -106,9 +107,10 @@ static asi_row displacement(asi_coordinate of) {
 }
 
 static bool measure_angle(asi_measure *x, const as_element_input *in, double near) {
+  const unsigned all = ASI_SUM_TANGENTS | ASI_SUM_ACCELERATION;
   const angle_rows *rows = rows_of(x->of.kind);
-  x->sine = asi_axes_sum(&x->pair, rows->sine, rows->n, in);
-  x->cosine = asi_axes_sum(&x->pair, rows->cosine, rows->n, in);
+  x->sine = asi_axes_sum(&x->pair, rows->sine, rows->n, in, all);
+  x->cosine = asi_axes_sum(&x->pair, rows->cosine, rows->n, in, all);
   const asi_row_sum *S = &x->sine, *C = &x->cosine;
   const double s = S->value, c = C->value;
   x->n = s * s + c * c;

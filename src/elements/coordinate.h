@@ -10,8 +10,17 @@ typedef struct asi_row_sum {
   double value, rate, acceleration, q[ASI_PAIR], rate_q[ASI_PAIR];
 } asi_row_sum;
 
+/// What is wanted of a sum besides its value; the rest is zero.
+enum {
+  ASI_SUM_RATE = 1,
+  ASI_SUM_Q = 2,
+  ASI_SUM_RATE_Q = 4,
+  ASI_SUM_ACCELERATION = 8,
+  ASI_SUM_TANGENTS = ASI_SUM_RATE | ASI_SUM_Q | ASI_SUM_RATE_Q,
+};
+
 asi_row_sum asi_axes_sum(const asi_pair *pair, const asi_row *rows, int n,
-                         const as_element_input *in);
+                         const as_element_input *in, unsigned wanted);
 
 /// What coordinates of a kind, their rates and second derivatives are called, and their units.
 typedef struct asi_family {

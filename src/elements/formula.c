@@ -308,9 +308,9 @@ static double at_rest(double x, const void *data) {
 }
 
 double asi_formula_integral(const asi_formula *f, const as_element_input *in, double rest,
-                            double x) {
+                            double x0, double x1, double first) {
   const integrand it = {f, in, rest};
-  return asi_gauss_adaptive(at_rest, &it, x);
+  return asi_gauss_adaptive(at_rest, &it, x0, x1, first);
 }
 
 bool asi_formula_stores(const asi_formula *f, const as_element_input *in, double rest) {

@@ -77,9 +77,9 @@ bool asi_formula_reads_blocks(const asi_formula *f);
 /// Replaces the builder's numbers of signals by the slots where a model has them.
 void asi_formula_place(asi_formula *f, const int *place);
 
-/// The integral of a law without a rate over the deflection, from 0 to x.
+/// The integral of a law without a rate over the deflection, from x0 to x1; `first` as in gauss.h.
 double asi_formula_integral(const asi_formula *f, const as_element_input *in, double rest,
-                            double x);
+                            double x0, double x1, double first);
 
 /// Whether a law has a potential: it depends on nothing but its own quantities, and has a value at no deflection.
 bool asi_formula_stores(const asi_formula *f, const as_element_input *in, double rest);

@@ -154,7 +154,7 @@ static int read_rotation(const asi_gauge *g, const as_element_input *in, const a
   }
   asi_pair_init(&pair, in, &(as_element_output){0}, &ends->A, &ends->B, ASI_NEED_NOTHING);
   asi_pair_turn(&pair);
-  const int code = asi_rotation_measure(&x, &pair, in);
+  const int code = asi_rotation_measure(&x, &pair, in, ASI_SUM_TANGENTS);
   const asi_row_sum *r = &x.r[g->part];
   if (code == AS_DONE) take(g, r->value, r->rate, r->q, r->rate_q, out);
   return code;

@@ -43,16 +43,16 @@ static inline double asi_gauss_piece(double (*f)(double x, const void *data), co
   return sum * quarter;
 }
 
-/// The integral of a function with kinks and jumps, from 0 to x. It is added up in pieces; a piece is halved until its halves
-/// say the same and its ends are where they should be, to 1e-13 of the whole. So kinks are found, and cost a few dozen
-/// pieces each.
+/// The integral of a function with kinks and jumps, from x0 to x1. It is added up in pieces, to begin with of the share `first` of the
+/// way, a power of two; a piece is halved until its halves say the same and its ends are where they should be, to 1e-13 of the
+/// whole. So kinks are found, and cost a few dozen pieces each.
 static inline double asi_gauss_adaptive(double (*f)(double x, const void *data), const void *data,
-                                        double x) {
+                                        double x0, double x1, double first) {
   enum { MOST_PIECES = 10000 }; // then they stay as they are
-  const double first = 0.125, least = 0x1p-32;
-  double sum = 0.0, size = 0.0, done = 0.0, width = first; // of the way from 0 to x
+  const double least = 0x1p-32, way = x1 - x0;
+  double sum = 0.0, size = 0.0, done = 0.0, width = first; // of the way
   for (int n = 0; done < 1.0; ++n) {
-    const double from = done * x, to = (done + width) * x;
+    const double from = x0 + done * way, to = x0 + (done + width) * way;
     double slip;
     const double whole = asi_gauss(f, data, from, to, 1);
     const double halves = asi_gauss_piece(f, data, from, to, &slip);

@@ -62,7 +62,7 @@ static bool drives(const asi_law *law, const asi_curve *c, const as_element_inpu
 
 static double stored(const asi_law *law, const asi_curve *c, const as_element_input *in, double e) {
   if (drives(law, c, in)) return 0.0;
-  if (c->formula) return asi_formula_integral(c->formula, in, law->rest, e);
+  if (c->formula) return asi_formula_integral(c->formula, in, law->rest, 0.0, e, 0.125);
   return c->surface ? asi_surface_integral(c->surface, e) : asi_curve_integral(c, e);
 }
 
@@ -70,6 +70,35 @@ double asi_law_potential(const asi_law *law, const as_element_input *in, double 
   double sum = law->stiffness * e * e / 2.0;
   if (law->spring.curve) sum += stored(law, law->spring.curve, in, e);
   if (law->both.curve) sum += stored(law, law->both.curve, in, e);
+  return sum;
+}
+
+bool asi_law_stores_by_formula(const asi_law *law) {
+  const asi_curve *spring = law->spring.curve, *both = law->both.curve;
+  return (spring && spring->formula) || (both && both->formula);
+}
+
+/// The nearest number with four bits.
+static double round_coarsely(double x) {
+  int exponent;
+  const double mantissa = frexp(x, &exponent);
+  return ldexp(round(16.0 * mantissa), exponent - 4);
+}
+
+double asi_law_potential_near(const asi_law *law, const as_element_input *in, double e,
+                              asi_kept_potential *kept) {
+  const asi_curve *const parts[2] = {law->spring.curve, law->both.curve};
+  const double place = round_coarsely(e);
+  if (kept->at != place) {
+    kept->energy = asi_law_potential(law, in, place);
+    kept->at = place;
+  }
+  double sum = kept->energy + law->stiffness * (e - place) * (e + place) / 2.0;
+  for (int i = 0; i < 2; ++i) {
+    if (parts[i] == NULL || drives(law, parts[i], in)) continue;
+    sum += parts[i]->formula ? asi_formula_integral(parts[i]->formula, in, law->rest, place, e, 1.0)
+                             : stored(law, parts[i], in, e) - stored(law, parts[i], in, place);
+  }
   return sum;
 }
 
@@ -94,6 +123,17 @@ as_element_power asi_law_power(const asi_law *law, const as_element_input *in, d
   }
   if (code) return (as_element_power){.dissipated = (double)NAN};
   return (as_element_power){.dissipated = lost * rate, .supplied = -driven * rate};
+}
+
+double asi_spring_potential_near(const void *data, bool torsion, const as_element_input *in,
+                                 asi_kept_potential *kept) {
+  const asi_law *law =
+      torsion ? &((const asi_torsion *)data)->law : &((const asi_spring *)data)->law;
+  double coordinate;
+  if (torsion ? !asi_torsion_place(data, in, &coordinate)
+              : !asi_spring_place(data, in, &coordinate))
+    return (double)NAN;
+  return asi_law_potential_near(law, in, coordinate - law->rest, kept);
 }
 
 int asi_spring_by_slots(const void *data, bool torsion, const as_element_input *in, const int *slot,

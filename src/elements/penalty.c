@@ -133,7 +133,7 @@ double asi_penalty_potential(const asi_penalty *p, const as_element_input *in, d
   const asi_curve *c = curve_of(p);
   const at_rest it = {p, in};
   if (!(depth > 0.0) || varies(p)) return 0.0;
-  if (c && may_be_cut(c)) return asi_gauss_adaptive(force_at_rest, &it, depth);
+  if (c && may_be_cut(c)) return asi_gauss_adaptive(force_at_rest, &it, 0.0, depth, 0.125);
   if (p->both.curve) return asi_surface_integral(p->both.curve->surface, depth);
   if (p->curve.curve) return asi_curve_integral(p->curve.curve, depth);
   const double w = p->onset, n = p->exponent + 1.0;

@@ -49,7 +49,7 @@ static int evaluate(const as_element_input *in, const as_element_output *out, co
   const asi_plugin_force_data *d = data;
   char why[AS_PLUGIN_WHY];
   asi_bend x;
-  int code = asi_bend_measure(&d->ends, in, &x);
+  int code = asi_bend_measure(&d->ends, in, ASI_SUM_TANGENTS, &x);
   if (code) return code;
   const as_plugin_force_point at = asi_plugin_force_point(d, in->t, &x);
   code = asi_plugin_force(d->force, &at, x.S, why);
@@ -79,7 +79,7 @@ const as_element_type asi_plugin_force_type = {"plugin", evaluate, NULL, power};
 bool asi_plugin_force_turn(const asi_plugin_force_data *d, const as_element_input *in,
                            double r[3]) {
   asi_bend x;
-  if (asi_bend_measure(&d->ends, in, &x)) return false;
+  if (asi_bend_measure(&d->ends, in, ASI_SUM_TANGENTS, &x)) return false;
   for (int i = 0; i < 3; ++i) r[i] = x.z[3 + i].value;
   return true;
 }

@@ -100,12 +100,18 @@ static int evaluate(const as_element_input *in, const as_element_output *out, co
   return AS_DONE;
 }
 
+bool asi_spring_place(const asi_spring *s, const as_element_input *in, double *length) {
+  extension x;
+  if (asi_ends_move(&s->ends, in->t, &x.ends)) return false;
+  *length = measure(in, false, 0.0, NULL, &x) ? 0.0 : x.l;
+  return true;
+}
+
 static double potential(const as_element_input *in, const void *data) {
   const asi_spring *s = data;
-  extension x;
-  if (asi_ends_move(&s->ends, in->t, &x.ends)) return (double)NAN;
-  if (measure(in, false, 0.0, NULL, &x)) x.l = 0.0;
-  return asi_law_potential(&s->law, in, x.l - s->law.rest);
+  double l;
+  if (!asi_spring_place(s, in, &l)) return (double)NAN;
+  return asi_law_potential(&s->law, in, l - s->law.rest);
 }
 
 static void power(const as_element_input *in, as_element_power *out, const void *data) {

@@ -23,6 +23,18 @@ int asi_law_evaluate(const asi_law *law, const as_element_input *in, double exte
 int asi_law_by_slot(const asi_law *law, const as_element_input *in, double extension, double rate,
                     int slot, double *out);
 double asi_law_potential(const asi_law *law, const as_element_input *in, double extension);
+/// The potential at one place.
+typedef struct asi_kept_potential {
+  double at; ///< NAN: nowhere yet
+  double energy;
+} asi_kept_potential;
+
+/// Whether its potential is an integral of a formula.
+bool asi_law_stores_by_formula(const asi_law *law);
+/// The same to round-off, cheaply where extensions are near each other: from a place nearby, which depends on the extension alone and
+/// whose potential is kept.
+double asi_law_potential_near(const asi_law *law, const as_element_input *in, double extension,
+                              asi_kept_potential *kept);
 /// What the damping part takes, all that differs from the law at rest; and what formulas bring in that depend on t or
 /// on parameters.
 as_element_power asi_law_power(const asi_law *law, const as_element_input *in, double extension,
@@ -49,6 +61,13 @@ typedef struct asi_load {
 ASI_IO extern const as_element_type asi_spring_type;
 ASI_IO extern const as_element_type asi_torsion_type;
 ASI_IO extern const as_element_type asi_load_type;
+
+/// Its length or angle alone; false: there is none.
+bool asi_spring_place(const asi_spring *spring, const as_element_input *in, double *length);
+bool asi_torsion_place(const asi_torsion *torsion, const as_element_input *in, double *angle);
+/// The potential of a spring, or of a torsional one, by asi_law_potential_near().
+double asi_spring_potential_near(const void *data, bool torsion, const as_element_input *in,
+                                 asi_kept_potential *kept);
 
 /// A spring's coordinate, its rate and its law (value, derivatives by both), with gradients.
 typedef struct asi_law_view {

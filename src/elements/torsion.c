@@ -38,12 +38,19 @@ static int evaluate(const as_element_input *in, const as_element_output *out, co
   return code;
 }
 
-static double potential(const as_element_input *in, const void *data) {
-  const asi_torsion *t = data;
+bool asi_torsion_place(const asi_torsion *t, const as_element_input *in, double *angle) {
   asi_ends_now ends;
   asi_measure x;
-  if (measure(t, in, &ends, &x)) return (double)NAN;
-  return asi_law_potential(&t->law, in, x.value - t->law.rest);
+  if (measure(t, in, &ends, &x)) return false;
+  *angle = x.value;
+  return true;
+}
+
+static double potential(const as_element_input *in, const void *data) {
+  const asi_torsion *t = data;
+  double angle;
+  if (!asi_torsion_place(t, in, &angle)) return (double)NAN;
+  return asi_law_potential(&t->law, in, angle - t->law.rest);
 }
 
 static void power(const as_element_input *in, as_element_power *out, const void *data) {

@@ -2,7 +2,9 @@
 #ifndef ALPHASTEP_MODEL_LOOK_H
 #define ALPHASTEP_MODEL_LOOK_H
 
+#include "alphastep/quantities.h"
 #include "base/export.h"
+#include "elements/spring.h"
 #include "model/model.h"
 
 /// The element's bodies as they move; `body` holds them.
@@ -19,6 +21,12 @@ const char *asi_element_name(const as_model *m, int element, asi_entity_kind *so
 /// AS_ERR_RETRY with a sentence that names the element.
 ASI_IO as_status asi_fail_element(const as_model *m, int element, const as_state *state,
                                   as_error *error);
+
+/// as_model_energy() to round-off, cheaply where it is asked for again and again along a motion: `kept` remembers potentials of springs
+/// whose laws are formulas, asi_model_kept_potentials() of them, to begin with at NAN. What comes out depends on the state alone.
+ASI_IO as_status asi_model_energy_near(const as_model *m, const as_state *state,
+                                       asi_kept_potential *kept, as_energy *out, as_error *error);
+ASI_IO int asi_model_kept_potentials(const as_model *m);
 
 as_status asi_check_joint(const as_model *m, as_joint_id joint, as_error *error);
 

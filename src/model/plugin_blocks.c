@@ -190,7 +190,7 @@ bool asi_plugin_force_check(const as_model *m, const as_state *state, int force,
   as_body_motion body[AS_ELEMENT_BODIES];
   const as_element_input in = asi_look(m, state, p, body);
   asi_bend x;
-  if (asi_bend_measure(&d->ends, &in, &x)) return true;
+  if (asi_bend_measure(&d->ends, &in, ASI_SUM_TANGENTS, &x)) return true;
   const as_plugin_force_point at = asi_plugin_force_point(d, state->t, &x);
   const asi_plugin_fault f = asi_plugin_force_compare(d->force, &at);
   if (f.row < 0) return true;

@@ -130,8 +130,22 @@ as_status as_model_force(const as_model *m, const as_state *state, as_force_id f
   return AS_OK;
 }
 
-as_status as_model_energy(const as_model *m, const as_state *state, as_energy *out,
-                          as_error *error) {
+/// Whether an element keeps its potential for asi_model_energy_near().
+static bool keeps_potential(const asi_placed *p) {
+  if (p->e.type == &asi_spring_type)
+    return asi_law_stores_by_formula(&((const asi_spring *)p->data)->law);
+  return p->e.type == &asi_torsion_type &&
+         asi_law_stores_by_formula(&((const asi_torsion *)p->data)->law);
+}
+
+int asi_model_kept_potentials(const as_model *m) {
+  int n = 0;
+  for (int i = 0; i < m->n_elements; ++i) n += keeps_potential(&m->element[i]);
+  return n;
+}
+
+as_status asi_model_energy_near(const as_model *m, const as_state *state, asi_kept_potential *kept,
+                                as_energy *out, as_error *error) {
   as_body_motion body[AS_ELEMENT_BODIES];
   *out = (as_energy){0};
   for (int i = 0; i < m->n_bodies; ++i) {
@@ -151,11 +165,19 @@ as_status as_model_energy(const as_model *m, const as_state *state, as_energy *o
     const asi_placed *p = &m->element[i];
     if (p->e.type->potential == NULL) continue;
     const as_element_input in = asi_look(m, state, p, body);
-    const double energy = p->e.type->potential(&in, p->data);
+    const double energy =
+        kept && keeps_potential(p)
+            ? asi_spring_potential_near(p->data, p->e.type == &asi_torsion_type, &in, kept++)
+            : p->e.type->potential(&in, p->data);
     if (!isfinite(energy)) return asi_fail_element(m, i, state, error);
     out->potential += energy;
   }
   return AS_OK;
+}
+
+as_status as_model_energy(const as_model *m, const as_state *state, as_energy *out,
+                          as_error *error) {
+  return asi_model_energy_near(m, state, NULL, out, error);
 }
 
 /// The part of a row's rate that is not its gradient times the velocities.

@@ -111,10 +111,10 @@ static void tell_vibration(asi_flow *flow, const as_integrator *s, double all, d
 
 as_status asi_flow_watch(asi_flow *flow, const as_integrator *s, const as_model *model,
                          const as_meter *meter, const as_state *state, double start_energy,
-                         bool last, double *room, as_error *error) {
+                         bool last, double *room, asi_kept_potential *kept, as_error *error) {
   as_energy now;
   if (flow->told) return AS_OK;
-  const as_status status = as_model_energy(model, state, &now, error);
+  const as_status status = asi_model_energy_near(model, state, kept, &now, error);
   if (status) return status;
   note_unresolved(flow, s, model, state, meter, room);
   const double all = add_flow(flow, &now, meter, s->stepper.blow.kinetic[1]) + flow->unresolved[0],

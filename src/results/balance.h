@@ -6,6 +6,7 @@
 
 #include "alphastep/integrator.h"
 #include "alphastep/quantities.h"
+#include "elements/spring.h"
 
 /// What has flowed through a machine since its start.
 typedef struct asi_flow {
@@ -31,9 +32,9 @@ typedef struct asi_flow {
 /// At the start, where the meter has been read once.
 asi_flow asi_flow_begin(const as_energy *energy, const as_meter *meter);
 /// After a step, `last` if it is the last one: [EN.1] says once, by the integrator's log, that the balance is off by more than what
-/// has flowed, or for long by much of it. `room`: nq + n numbers.
+/// has flowed, or for long by much of it. `room`: nq + n numbers; `kept`: potentials of asi_model_energy_near().
 as_status asi_flow_watch(asi_flow *flow, const as_integrator *s, const as_model *model,
                          const as_meter *meter, const as_state *state, double start_energy,
-                         bool last, double *room, as_error *error);
+                         bool last, double *room, asi_kept_potential *kept, as_error *error);
 
 #endif

@@ -224,7 +224,8 @@ static as_status finish_step(as_run *run, double until, as_row_fn *row, void *us
     status = as_meter_update(&run->meter, run->model, state, error);
   if (status == AS_OK && run->metered && !run->partial)
     status = asi_flow_watch(&run->flow, run->integrator, run->model, &run->meter, state,
-                            run->view.start_energy, until >= run->def.t_end, run->middle, error);
+                            run->view.start_energy, until >= run->def.t_end, run->middle, run->kept,
+                            error);
   status = give_up_meter(run, status, error);
   if (status == AS_OK && !run->partial) status = as_channels_follow(run->channels, state, error);
   if (status == AS_OK && !run->partial && run->watch)

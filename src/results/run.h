@@ -37,9 +37,10 @@ struct as_run {
   as_view view;
   asi_flow flow; ///< what the balance of energies is compared with
   double *row;
-  double *poses;    ///< of the row; NULL: not wanted
-  double *middle;   ///< nq + n: for asi_flow_watch()
-  double *velocity; ///< n: projected
+  double *poses;            ///< of the row; NULL: not wanted
+  asi_kept_potential *kept; ///< likewise
+  double *middle;           ///< nq + n: for asi_flow_watch()
+  double *velocity;         ///< n: projected
   as_start_report report;
   as_start_change *change; ///< n_changes: what the start has changed of what was given
   int n_changes;

@@ -7,6 +7,7 @@
 #include "base/definition.h"
 #include "base/error.h"
 #include "results/accuracy.h"
+#include "model/look.h"
 #include "results/run.h"
 
 #define DEFAULT_ROWS 500.0 // and one at the start
@@ -106,7 +107,11 @@ static as_status create_parts(as_run *run, as_error *error) {
     run->poses = asi_calloc((size_t)run->model->n_bodies * AS_POSE, sizeof(double));
     if (!run->poses) return asi_fail_memory(error);
   }
-  if (!run->times || !run->row || !run->middle || !run->velocity) return asi_fail_memory(error);
+  const int n_kept = asi_model_kept_potentials(run->model);
+  run->kept = asi_calloc((size_t)n_kept + 1, sizeof *run->kept);
+  for (int i = 0; run->kept && i < n_kept; ++i) run->kept[i].at = (double)NAN;
+  if (!run->kept || !run->times || !run->row || !run->middle || !run->velocity)
+    return asi_fail_memory(error);
   if (run->def.n_times > 0)
     memcpy(run->times, run->def.times, (size_t)run->def.n_times * sizeof(double));
   if (run->def.accuracy)
@@ -148,6 +153,7 @@ void as_run_destroy(as_run *run) {
   free(run->row);
   free(run->poses);
   free(run->middle);
+  free(run->kept);
   free(run->velocity);
   as_start_changes_free(run->change);
   free(run->left);

@@ -214,6 +214,16 @@ static as_status solve_projection(asi_kinematics *s, double t, double e, bool wi
   return status;
 }
 
+/// The same with the factors of the last time, where nothing in the system has changed and nothing is given.
+static as_status solve_again(asi_kinematics *s, double t, double e, double *rhs,
+                             double *multiplier) {
+  const int n = s->problem->n, rows = s->redundancy.rows;
+  for (int i = 0; i < rows; ++i) rhs[n + i] -= e * s->redundancy.inverse_d2[i] * multiplier[i];
+  const as_status status = asi_solve(s, asi_projection_system(s), t, rhs);
+  if (status == AS_OK) memcpy(multiplier, rhs + n, (size_t)rows * sizeof(double));
+  return status;
+}
+
 /// [ST.2] minimise d^T M d / 2 with q = q_0 o exp(d), g(q) = 0: the Newton step x solves
 /// [M B^T; B 0] (x, mu) = (-M d, -g), q <- q o exp(x). A step that makes g larger is taken back and
 /// repeated with more compliance, as Levenberg and Marquardt do.
@@ -286,12 +296,13 @@ static as_status add_position_error(asi_kinematics *s, const as_point *at, doubl
   return status;
 }
 
-/// B and k_v, g_t + B v and k less what they are to be into `rate`, in units of their rows into `scaled`; *worst of these.
-static as_status measure_rates(asi_kinematics *s, const as_point *at, double *rate, double *scaled,
-                               double *worst) {
+/// B and k_v, unless they are known, g_t + B v and k less what they are to be into `rate`, in units of their rows into `scaled`;
+/// *worst of these.
+static as_status measure_rates(asi_kinematics *s, const as_point *at, bool known, double *rate,
+                               double *scaled, double *worst) {
   const as_problem *p = s->problem;
   const int m = p->def.n_lambda;
-  as_status status = asi_blocks(s, at, asi_projection_blocks);
+  as_status status = known ? AS_OK : asi_blocks(s, at, asi_projection_blocks);
   if (status == AS_OK && m > 0)
     status = asi_eval_function(&s->eval, ASI_FN_GDOT, at, s->block, rate);
   if (status == AS_OK && p->def.n_psi > 0)
@@ -309,7 +320,7 @@ static as_status measure_rates(asi_kinematics *s, const as_point *at, double *ra
 static as_status measure_all_rates(asi_kinematics *s, const as_point *at, double *rate,
                                    double *scaled, double *worst) {
   asi_rows_update(s, true);
-  const as_status status = measure_rates(s, at, rate, scaled, worst);
+  const as_status status = measure_rates(s, at, false, rate, scaled, worst);
   asi_rows_update(s, false);
   return status;
 }
@@ -327,6 +338,7 @@ as_status asi_project_velocity(asi_kinematics *s, double t, const double *q, dou
   memset(s->move, 0, (size_t)n * sizeof(double)); // the change so far
   for (int iteration = 0;; ++iteration) {
     const as_point at = {.t = t, .q = q, .v = v};
+    const bool same = iteration > 0 && !measure && p->def.n_psi == 0 && s->given.keep == NULL;
     double worst;
     as_status status = AS_OK;
     if (iteration == 0 && measure) { // what is told of the start is told of all rows
@@ -336,7 +348,7 @@ as_status asi_project_velocity(asi_kinematics *s, double t, const double *q, dou
       report->velocity_residual = asi_max_abs(gdot, rows);
       if (!s->given.noted) memcpy(s->given.rows + m, scaled, (size_t)rows * sizeof(double));
     }
-    status = measure_rates(s, &at, gdot, scaled, &worst);
+    status = measure_rates(s, &at, same, gdot, scaled, &worst);
     if (status) return status;
     const double largest = asi_max_abs(gdot, rows);
     const double speed = fmax(s->eval.rate, asi_max_motion(p, v));
@@ -368,8 +380,9 @@ as_status asi_project_velocity(asi_kinematics *s, double t, const double *q, dou
     asi_panels_multiply_add(&p->panels[AS_BLOCK_M], s->block[AS_BLOCK_M].value, -1.0, s->move, rhs);
     for (int i = 0; i < rows; ++i) gdot[i] = -gdot[i];
     const double e = measure && s->redundancy.close ? NO_COMPLIANCE : LEAST_COMPLIANCE;
-    status =
-        solve_projection(s, t, e, true, rhs, multiplier, "the projection of the starting velocity");
+    status = same ? solve_again(s, t, e, rhs, multiplier)
+                  : solve_projection(s, t, e, true, rhs, multiplier,
+                                     "the projection of the starting velocity");
     if (status) return status;
     step = 0.0;
     for (int i = 0; i < n; ++i) {
