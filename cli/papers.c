@@ -237,7 +237,7 @@ static void complain_short(const paper_entry *e) {
     cli_complain("%s: measured %.12g, which is more than 1e-6 (relative) from the expected %.12g.",
                  e->row->id, e->measured, e->row->expected);
   } else if (e->row->judge != PAPER_ORDER && !(fabs(e->measured - e->row->expected) <=
-               PAPER_WITHIN_SHARE * fabs(e->row->expected))) {
+                                               PAPER_WITHIN_SHARE * fabs(e->row->expected))) {
     cli_complain("%s: measured %.6g, which is more than 1 %% from the expected %.6g.", e->row->id,
                  e->measured, e->row->expected);
   } else {

@@ -34,8 +34,8 @@ enum {
   CAR_ROLL, ///< [rad]
   CAR_PITCH,
   CAR_YAW,
-  CAR_ACCELERATION, ///< across the road [m/s^2]
-  CAR_CURRENT,      ///< of the valves: front left and right, rear left and right [A]
+  CAR_ACCELERATION,              ///< across the road [m/s^2]
+  CAR_CURRENT,                   ///< of the valves: front left and right, rear left and right [A]
   CAR_REBOUND = CAR_CURRENT + 4, ///< pressures of the damper at the rear right [Pa]
   CAR_COMPRESSION,
   CAR_STROKE, ///< of it: length less that of the design [m]

@@ -7,7 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-const paper *const all_papers[N_PAPERS] = {&paper_abc, &paper_jn, &paper_j, &paper_ba, &paper_car, &paper_ch};
+const paper *const all_papers[N_PAPERS] = {&paper_abc, &paper_jn,  &paper_j,
+                                           &paper_ba,  &paper_car, &paper_ch};
 
 bool paper_names(const char *name, const char *id) {
   size_t n = strlen(name);

@@ -139,7 +139,14 @@ enum { N_PAPERS = 6 };
 extern const paper *const all_papers[N_PAPERS];
 
 /// Their claims (paper_claims.c).
-enum { N_ABC_CLAIMS = 14, N_JN_CLAIMS = 8, N_J_CLAIMS = 5, N_BA_CLAIMS = 9, N_CAR_CLAIMS = 6, N_CH_CLAIMS = 3 };
+enum {
+  N_ABC_CLAIMS = 14,
+  N_JN_CLAIMS = 8,
+  N_J_CLAIMS = 5,
+  N_BA_CLAIMS = 9,
+  N_CAR_CLAIMS = 6,
+  N_CH_CLAIMS = 3
+};
 extern const paper_claim abc_claims[N_ABC_CLAIMS];
 extern const paper_claim jn_claims[N_JN_CLAIMS];
 extern const paper_claim j_claims[N_J_CLAIMS];
