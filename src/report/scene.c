@@ -31,6 +31,7 @@
 #include "model/model.h"
 #include "report/array.h"
 #include "report/flexible_scene.h"
+#include "report/road_scene.h"
 #include "results/rules.h"
 
 enum { MOST_STATIONS = 20000 }; // of beams that are drawn
@@ -267,8 +268,8 @@ static void quaternion_of(const double *axes, double *out) {
   asi_so3_from_matrix(R, out);
 }
 
-/// Wheels of tyres, from shape `number` on, on bodies that have no shapes of their own.
-static void put_tyres(scene *s, int number) {
+/// Wheels of tyres, from shape `number` on, on bodies that have no shapes of their own. The number of the next shape is returned.
+static int put_tyres(scene *s, int number) {
   const as_model *m = s->model;
   for (int i = 0; i < m->n_forces; ++i) {
     const asi_placed *p = &m->element[m->force[i]];
@@ -294,6 +295,17 @@ static void put_tyres(scene *s, int number) {
     quaternion_of(axes, wheel.quaternion);
     put_shape(s, number++, &wheel);
   }
+  return number;
+}
+
+/// Roads of tyres, likewise.
+static void put_roads(scene *s, int number) {
+  double *points = asi_calloc(3 * (size_t)ASI_ROAD_POINTS, sizeof *points);
+  as_shape road;
+  s->no_memory = s->no_memory || points == NULL;
+  for (int i = 0; i < s->model->n_forces && points; ++i)
+    if (asi_road_shape(s->machine, i, &road, points)) put_shape(s, number++, &road);
+  free(points);
 }
 
 /// A station: its body; place and axes of the section in it; half sizes of the outline; place and axes at rest in the world.
@@ -569,7 +581,7 @@ static void put_scene(scene *s) {
   put_bodies(s);
   fputs(",\n\"shapes\":[", s->out);
   for (int i = 0; i < s->machine->n_shapes; ++i) put_shape(s, i, &s->machine->shapes[i]);
-  put_tyres(s, put_beams(s));
+  put_roads(s, put_tyres(s, put_beams(s)));
   fputs("]", s->out);
   put_lines(s);
   put_flexibles(s);

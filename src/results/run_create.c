@@ -6,8 +6,8 @@
 
 #include "base/definition.h"
 #include "base/error.h"
-#include "results/accuracy.h"
 #include "model/look.h"
+#include "results/accuracy.h"
 #include "results/run.h"
 
 #define DEFAULT_ROWS 500.0 // and one at the start
