@@ -141,9 +141,18 @@ static cli_exit write_files(study_job *j, cli_exit status) {
   return written != CLI_DONE ? written : status;
 }
 
+/// What was passed over in files.
+static void tell_warnings(const study_job *j) {
+  int n;
+  const char *const *warning = as_study_warnings(j->study, &n);
+  for (int i = 0; i < n && !j->request->machine.quiet; i++)
+    cli_complain("%s: warning: %s", j->file, warning[i]);
+}
+
 static cli_exit run_job(study_job *j) {
   const machine_request *m = &j->request->machine;
   as_error error = {.message = ""};
+  tell_warnings(j);
   j->progress = progress_begin((double)as_study_runs(j->study), !m->quiet);
   const as_status status = as_study_go(j->study, j->threads, &error);
   j->seconds = progress_clock() - j->progress.began;

@@ -148,6 +148,15 @@ void study_write_summary(FILE *out, const void *user) {
   for (int k = AS_STUDY_WAITING; k <= AS_STUDY_FAILED; k++)
     json_add_number(&o, as_study_outcome_name((as_study_outcome)k),
                     (double)as_study_count(s, (as_study_outcome)k));
+  int n_warnings;
+  const char *const *warning = as_study_warnings(s, &n_warnings);
+  json_key(&o, "warnings");
+  putc('[', out);
+  for (int i = 0; i < n_warnings; i++) {
+    if (i > 0) fputs(", ", out);
+    asi_json_text(out, warning[i]);
+  }
+  putc(']', out);
   json_key(&o, "parameters");
   putc('[', out);
   for (int i = 0; i < as_study_parameters(s); i++) {

@@ -135,6 +135,8 @@ AS_API const char *as_study_title(const as_study *study); ///< NULL: none
 /// The model file, and the n files in all that the model was read from.
 AS_API const char *as_study_model(const as_study *study);
 AS_API const as_file_digest *as_study_files(const as_study *study, int *n);
+/// n sentences about what was read, such as keys of a tyre's file that nobody knows.
+AS_API const char *const *as_study_warnings(const as_study *study, int *n);
 AS_API int as_study_parameters(const as_study *study);
 AS_API int as_study_results(const as_study *study);
 AS_API as_study_parameter as_study_parameter_get(const as_study *study, int parameter);

@@ -282,6 +282,13 @@ static as_status keep_files(as_study *s, const as_machine *machine, as_messages 
   return s->arena.failed ? asi_study_complain_memory(messages) : AS_OK;
 }
 
+static as_status keep_warnings(as_study *s, const as_machine *machine, as_messages *messages) {
+  s->warnings = asi_arena_take(&s->arena, ((size_t)machine->n_warnings + 1) * sizeof *s->warnings);
+  for (int i = 0; i < machine->n_warnings && s->warnings; ++i)
+    s->warnings[s->n_warnings++] = copy_text(s, machine->warnings[i]);
+  return s->arena.failed ? asi_study_complain_memory(messages) : AS_OK;
+}
+
 static as_status look_up(as_study *s, const as_machine *machine, as_messages *messages) {
   const double t_end = machine->simulation.t_end;
   as_status status = AS_OK;
@@ -296,6 +303,7 @@ static as_status look_up(as_study *s, const as_machine *machine, as_messages *me
                                   s->def.results[i].from, t_end);
   }
   if (status == AS_OK) share_columns(s);
+  if (status == AS_OK) status = keep_warnings(s, machine, messages);
   return status ? status : keep_files(s, machine, messages);
 }
 
@@ -371,6 +379,11 @@ const char *as_study_model(const as_study *s) { return s->def.model; }
 const as_file_digest *as_study_files(const as_study *s, int *n) {
   *n = s->n_files;
   return s->files;
+}
+
+const char *const *as_study_warnings(const as_study *s, int *n) {
+  *n = s->n_warnings;
+  return s->warnings;
 }
 
 int as_study_parameters(const as_study *s) { return s->def.n_parameters; }

@@ -42,6 +42,8 @@ struct as_study {
   int n_columns;
   as_file_digest *files; ///< n_files, that the model was read from
   int n_files;
+  const char **warnings; ///< n_warnings, about what was read
+  int n_warnings;
   long runs;
   asi_study_record *record;
   double *value; ///< runs x n_results

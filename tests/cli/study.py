@@ -391,6 +391,26 @@ def try_examples():
     check(close(found["comfort [m/s^2]"], 0.93129, 0.002) and close(found["grip [N]"], 760.92, 0.5), "gains:", found)
 
 
+# ---- warnings
+
+def try_warnings():
+    """What is passed over in a tyre's file is told, once, and stands in the summary."""
+    tyre = (SOURCE / "tests/files/tyres/car.tir").read_text().replace("PCX1", "ODD_KEY = 3\nPCX1", 1)
+    pathlib.Path("odd.tir").write_text(tyre)
+    pathlib.Path("wheel.yaml").write_text("""alphastep: 1
+gravity: [0, 0, -9.81]
+parameters: {mass: 20}
+bodies: {w: {mass: mass, inertia: [1, 1, 1], position: [0, 0, 0.34]}}
+forces: {t: {type: tyre, wheel: w, file: odd.tir}}
+simulate: {t_end: 0.01, step: 0.005}
+""")
+    options = ("--sweep", "parameters.mass=20,21", "--result", "max:bodies.w.position.z", "--no-report")
+    done = subprocess.run([ALPHASTEP, "study", "wheel.yaml", *options, "-o", "told"], capture_output=True, text=True)
+    check(done.returncode == 0 and done.stderr.count("ODD_KEY") == 1 and "warning" in done.stderr, "a key that nobody knows:", done.stderr)
+    summary = json.loads(study("wheel.yaml", *options, "-o", "quiet", "-q", "--json"))
+    check(len(summary["warnings"]) == 1 and "ODD_KEY" in summary["warnings"][0], "summary:", summary)
+
+
 # ---- what is shown
 
 def try_shown():
@@ -426,7 +446,7 @@ def main():
         pathlib.Path("free.yaml").write_text(free)
         pathlib.Path("long.yaml").write_text(free.replace("t_end: 0.5, step: 0.01", "t_end: 10, step: 0.002"))
         for test in (try_grid, try_ranges, try_random, try_measures, try_stop, try_failure, try_sentences, try_interrupt, try_state,
-                     try_folder, try_full_disk, try_examples, try_shown):
+                     try_folder, try_full_disk, try_examples, try_warnings, try_shown):
             test()
     return 1 if failures else 0
 

@@ -319,12 +319,64 @@ static void test_drawn(void **state) {
   }
 }
 
+/// The strip of the scene of a wheel at 10 m/s on a bump, or none; how many there are into *n. To be freed.
+static char *draw_road(const char *ground, int *n) {
+  static as_messages messages;
+  char text[700], *scene = NULL;
+  as_error error;
+  snprintf(text, sizeof text,
+           "alphastep: 1\nbodies: {w: {mass: 20, inertia: [1, 1, 1], position: [0, 0, 0.33], "
+           "velocity: [10, 0, 0]}}\n"
+           "roads: {bump: {type: bump, height: 0.02, length: 0.5, start: 3}}\n"
+           "forces: {t: {type: tyre, wheel: w, file: car.tir, road: bump}, o: {type: tyre, wheel: "
+           "w, file: car.tir, "
+           "road: bump}}\n"
+           "%ssimulate: {t_end: 3, step: 1e-3}\n",
+           ground);
+  as_machine *m = load(text, &messages);
+  if (m == NULL) fail_msg("%s", messages.message[0].text);
+  assert_int_equal(as_scene_text(m, &scene, &error), AS_OK);
+  as_machine_destroy(m);
+  *n = 0;
+  for (const char *at = scene; (at = strstr(at, "\"kind\":\"strip\"")) != NULL; ++at) ++*n;
+  return scene;
+}
+
+/// A road is drawn once, as far as the wheel rolls and as high as it is, unless the ground has a strip.
+static void test_road_drawn(void **state) {
+  (void)state;
+  int n;
+  char *scene = draw_road("", &n);
+  assert_int_equal(n, 1);
+  const char *at =
+      strstr(strstr(scene, "\"kind\":\"strip\""), "\"points\":[") + strlen("\"points\":[");
+  double x = 0.0, y, z, top = 0.0, last = 0.0, first = (double)NAN;
+  for (int used = 0; sscanf(at, "[%lf,%lf,%lf]%n", &x, &y, &z, &used) == 3;
+       at += used + (at[used] == ',')) {
+    if (isnan(first)) first = x;
+    assert_near("middle", y, 0.0, 1e-12);
+    const double bump =
+        x > 3.0 && x < 3.5 ? 0.01 * (1.0 - cos(4.0 * 3.14159265358979 * (x - 3.0))) : 0.0;
+    assert_near("height", z, bump, 1e-6);
+    top = fmax(top, z);
+    last = x;
+  }
+  assert_near("begins", first, -5.0, 1e-9);
+  assert_near("ends", last, 30.0, 1e-9);
+  assert_true(top > 0.019);
+  free(scene);
+  scene = draw_road("shapes: [{type: strip, points: [[0, 0, 0], [9, 0, 0]], width: 2}]\n", &n);
+  assert_int_equal(n, 1);
+  assert_non_null(strstr(scene, "\"points\":[[0,0,0],[9,0,0]]"));
+  free(scene);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_read),          cmocka_unit_test(test_modes),
       cmocka_unit_test(test_warnings),      cmocka_unit_test(test_refused),
       cmocka_unit_test(test_model_refused), cmocka_unit_test(test_small_table),
       cmocka_unit_test(test_mirrored),      cmocka_unit_test(test_formulas),
-      cmocka_unit_test(test_drawn)};
+      cmocka_unit_test(test_drawn),         cmocka_unit_test(test_road_drawn)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
