@@ -29,9 +29,9 @@ asi_road *asi_road_copy(const asi_road *from);
 
 /// z, z_x, z_y, z_xx, z_xy, z_yy; the last three only if `curved`. `road` NULL: the plane z = 0. AS_RETRY where there is no
 /// road.
-int asi_road_height(const asi_curve *road, const as_element_input *in, double x, double y,
-                    bool curved, double out[6]);
+ASI_IO int asi_road_height(const asi_curve *road, const as_element_input *in, double x, double y,
+                           bool curved, double out[6]);
 /// Whether its slope is the same everywhere.
-bool asi_road_is_plane(const asi_curve *road);
+ASI_IO bool asi_road_is_plane(const asi_curve *road);
 
 #endif
