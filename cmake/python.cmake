@@ -26,9 +26,18 @@ if(ALPHASTEP_PYTHON_PACKAGE AND ALPHASTEP_IO)
     set_target_properties(alphastep_python PROPERTIES
       PREFIX "" OUTPUT_NAME _core SUFFIX .abi3.so C_VISIBILITY_PRESET hidden LIBRARY_OUTPUT_DIRECTORY ${package})
     file(GLOB package_files CONFIGURE_DEPENDS python/alphastep/*.py python/alphastep/*.pyi python/alphastep/py.typed)
-    add_custom_command(TARGET alphastep_python POST_BUILD COMMAND ${CMAKE_COMMAND} -E copy_if_different ${package_files} ${package})
+    # Methods for all kinds of things, from the table of keys.
+    add_executable(alphastep_print_schema python/generate/print_schema.c)
+    alphastep_settings(alphastep_print_schema)
+    target_link_libraries(alphastep_print_schema PRIVATE alphastep::io_static m)
+    set(parts ${package}/_parts.py)
+    add_custom_command(OUTPUT ${parts}
+      COMMAND ${CMAKE_COMMAND} -E make_directory ${package}
+      COMMAND alphastep_print_schema > ${PROJECT_BINARY_DIR}/python/schema.json
+      COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/python/generate/generate_parts.py ${PROJECT_BINARY_DIR}/python/schema.json ${parts}
+      DEPENDS alphastep_print_schema ${PROJECT_SOURCE_DIR}/python/generate/generate_parts.py VERBATIM)
     add_custom_target(alphastep_python_files ALL COMMAND ${CMAKE_COMMAND} -E make_directory ${package}
-      COMMAND ${CMAKE_COMMAND} -E copy_if_different ${package_files} ${package})
+      COMMAND ${CMAKE_COMMAND} -E copy_if_different ${package_files} ${package} DEPENDS ${parts})
     set(ALPHASTEP_HAS_PYTHON_PACKAGE ON)
   elseif(NOT ALPHASTEP_PYTHON_PACKAGE STREQUAL AUTO)
     message(FATAL_ERROR "Python 3.11 or later with its headers (Debian: python3-dev) was not found")

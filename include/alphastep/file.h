@@ -201,6 +201,11 @@ AS_API as_status as_machine_load_with(const char *path, const char *const *setti
 AS_API as_status as_machine_parse(const char *text, size_t size, const char *path,
                                   const char *const *settings, int n_settings, as_machine **out,
                                   as_messages *messages);
+/// The same with plugins, see as_machine_load_with().
+AS_API as_status as_machine_parse_with(const char *text, size_t size, const char *path,
+                                       const char *const *settings, int n_settings,
+                                       const as_plugin_policy *policy, as_machine **out,
+                                       as_messages *messages);
 AS_API void as_machine_destroy(as_machine *machine);
 
 /// What joint coordinates are called in files: `angle`, `displacement_x`, ...; "" if there is none.

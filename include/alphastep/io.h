@@ -4,6 +4,7 @@
 
 #include "alphastep/file.h"
 #include "alphastep/flexible_file.h"
+#include "alphastep/instance.h"
 #include "alphastep/mesh_file.h"
 #include "alphastep/plot.h"
 #include "alphastep/report.h"

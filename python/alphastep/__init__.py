@@ -10,10 +10,12 @@ Numbers come as NumPy arrays if NumPy is there, otherwise as memoryviews; units 
 
 from ._core import version as __version__
 from ._errors import Error, Interrupted, Message, ModelError, Warning
+from ._functions import Block, Force
 from ._machine import Equilibrium, Linear, Machine, Mode, load
+from ._model import Model
 from ._problem import Problem
 from ._result import Event, Result
 from ._simulation import Simulation
 
-__all__ = ["Equilibrium", "Error", "Event", "Interrupted", "Linear", "Machine", "Message", "Mode", "ModelError", "Problem", "Result", "Simulation",
-           "Warning", "load"]
+__all__ = ["Block", "Equilibrium", "Error", "Event", "Force", "Interrupted", "Linear", "Machine", "Message", "Mode", "Model", "ModelError", "Problem",
+           "Result", "Simulation", "Warning", "load"]

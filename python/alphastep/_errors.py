@@ -18,15 +18,36 @@ class ModelError(Error):
     """Mistakes of a model, all at once. messages: a Message of each, by place."""
 
     def __init__(self, messages):
-        self.messages = [Message(*m) for m in messages]
+        self.messages = [m if isinstance(m, Message) else Message(*m) for m in messages]
         super().__init__("\n".join(m.text for m in self.messages), "AS_ERR_ARGUMENT")
+
+    def _elsewhere(self, find):
+        """The same for a model that is no file: find(line) -> (file, line, path in the model)."""
+        return ModelError([m._elsewhere(find) for m in self.messages])
 
 
 class Message:
-    """One mistake: text, with its place as compilers write it; line and column from 1, 0 where there is none."""
+    """One mistake: text, with its place as compilers write it.
 
-    def __init__(self, text, line, column):
-        self.text, self.line, self.column = text, line, column
+    file, line, column   the place, numbers from 1; 0 and "" where there is none
+    path                 in a dict or a Model, what it is about, as "bodies.bob.mass"; else ""
+    sentence             the text without its place
+    """
+
+    def __init__(self, text, line, column, file=None, path=""):
+        self.text, self.line, self.column, self.path = text, line, column, path
+        place, _, rest = text.partition(f":{line}:{column}: ") if line else ("", "", text)
+        self.file = file if file is not None else place if rest else ""
+        self.sentence = (rest or text).removeprefix("error: ")
+
+    def _elsewhere(self, find):
+        if not self.line:
+            return self
+        file, line, path = find(self.line)
+        head = f"{file}:{line}: " if line else ""
+        message = Message(f"{head}error: {self.sentence}", line, 0, file, path)
+        message.sentence = self.sentence
+        return message
 
     def __repr__(self):
         return f"Message({self.text!r})"

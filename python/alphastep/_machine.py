@@ -5,9 +5,11 @@ import os
 from collections import namedtuple
 
 from . import _core, _numbers
-from ._errors import Error, Interrupted
+from ._errors import Error, Interrupted, ModelError
+from ._functions import Block, Force
 from ._result import Result
 from ._simulation import Simulation
+from ._text import Text
 
 _STATUS = {"AS_OK": "done", "AS_STOPPED": "stopped", "AS_INTERRUPTED": "interrupted"}
 
@@ -71,38 +73,49 @@ def _setting(key, value):
     if isinstance(value, float):
         value = repr(value)
     elif not isinstance(value, str):
-        value = json.dumps(value, default=_plain)
+        value = json.dumps(value, default=os.fspath)
     return f"{_path(key)}={value}"
 
 
-def load(model, /, *, set=None, plugins=None, **parameters):
+def load(model, /, *, set=None, plugins=None, functions=None, **parameters):
     """Reads a machine.
 
-    model       the path of a model file (YAML or JSON); or its text, with line feeds; or a dict, as the file would be read
+    model       the path of a model file (YAML or JSON); or its text, with line feeds; or a dict, as the file would be read; or a Model
     parameters  values instead of those in the file: load("chain.yaml", n=100)
     set         the same for anything in the file, by its path: set={"simulate.step": 1e-3}
     plugins     True: the file may use plugins, code in shared libraries; or a list of folders that they may come from
+    functions   Blocks and Forces by the names that the model calls them, {"damper": Block(...)} for {type: plugin, file: python, plugin: damper}
 
     Raises ModelError with all mistakes of the file, each with its line and column.
     """
     settings = [_setting(k, v) for k, v in {**parameters, **(set or {})}.items()]
     folders = [os.fspath(f) for f in plugins] if isinstance(plugins, (list, tuple)) else bool(plugins)
-    if isinstance(model, dict):
-        core = _core.Machine("dict", json.dumps(model, indent=1, default=_plain).encode(), settings, folders)
-    elif isinstance(model, str) and "\n" in model:
-        core = _core.Machine("text", model.encode(), settings, folders)
-    else:
-        core = _core.Machine(os.fspath(model), None, settings, folders)
-    return Machine(core)
+    given = [_function(name, f) for name, f in (functions or {}).items()]
+    built = hasattr(model, "as_dict")
+    if isinstance(model, dict) or built:
+        text = Text(model.as_dict() if built else model)
+        try:
+            return Machine(_core.Machine("model", text.text.encode(), settings, folders, given + text.functions))
+        except ModelError as error:
+            raise error._elsewhere(lambda line: _whereabouts(text.path(line), model if built else None)) from None
+    if isinstance(model, str) and "\n" in model:
+        return Machine(_core.Machine("text", model.encode(), settings, folders, given))
+    return Machine(_core.Machine(os.fspath(model), None, settings, folders, given))
 
 
-def _plain(value):
-    """Arrays and numbers of NumPy as JSON."""
-    if hasattr(value, "tolist"):
-        return value.tolist()
-    if isinstance(value, os.PathLike):
-        return os.fspath(value)
-    raise TypeError(f"{value!r} cannot stand in a model")
+def _function(name, function):
+    if not isinstance(function, (Block, Force)):
+        raise TypeError(f"functions: {function!r} is not a Block or Force")
+    if not name.isidentifier():
+        raise ValueError(f"functions: {name!r} is not made of letters, digits and _")
+    return function._entry(name)
+
+
+def _whereabouts(path, model):
+    """Where a thing of a dict or Model is: (file, line, its path as a text)."""
+    place = model._place(path) if model is not None else None
+    text = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in path).lstrip(".")
+    return (*(place or ("", 0)), text)
 
 
 class Machine:

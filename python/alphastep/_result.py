@@ -11,6 +11,18 @@ Event = namedtuple("Event", "name t direction message")
 Event.__doc__ = "An event of a run: its name, when [s], +1 rising or -1 falling, the message of the file or None."
 
 
+def place(name, index, what):
+    """The column of a channel."""
+    try:
+        return index[name]
+    except KeyError:
+        import difflib
+
+        near = difflib.get_close_matches(name, index, 1)
+        hint = f"; did you mean {near[0]!r}?" if near else "; .channels lists them"
+        raise KeyError(f"no channel {name!r} in this {what}{hint}") from None
+
+
 class Errors:
     """Estimated errors of channels, value minus true value, at the times of a result: errors["joints.pin.angle"]."""
 
@@ -50,14 +62,7 @@ class Result:
         self.statistics = run.statistics()
 
     def _place(self, name):
-        try:
-            return self._index[name]
-        except KeyError:
-            import difflib
-
-            near = difflib.get_close_matches(name, self.channels, 1)
-            hint = f"; did you mean {near[0]!r}?" if near else "; .channels lists them"
-            raise KeyError(f"no channel {name!r} in this result{hint}") from None
+        return place(name, self._index, "result")
 
     def __getitem__(self, name):
         """The numbers of a channel, one for each of .time, without a copy."""

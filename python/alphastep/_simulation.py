@@ -1,6 +1,7 @@
 """Simulations that go step by step: for controllers, learning and games of what-if."""
 
 from . import _core, _numbers
+from ._result import Event, place
 
 
 class Simulation:
@@ -15,12 +16,13 @@ class Simulation:
     """
 
     def __init__(self, of, options, channels, inputs, u):
-        self._core = _core.Simulation(of, options, channels)
+        self._core = _core.Simulation(of, options, channels, list(inputs.values()))
         listed = self._core.channels()
         self.channels = [name for name, _ in listed]
         self.units = dict(listed)
         self._index = {name: i for i, name in enumerate(self.channels)}
-        self._inputs = inputs
+        self._inputs = {name: i for i, name in enumerate(inputs)}
+        self._advance = self._core.advance
         self.row = _numbers.array(self._core.row())
         self._core.read()
 
@@ -34,17 +36,16 @@ class Simulation:
         """Names that set() takes."""
         return list(self._inputs)
 
-    def advance(self, t):
-        """Goes to the time t [s]; True if an event has stopped it before."""
-        stopped = self._core.advance(t)
-        self._core.read()
-        return stopped
+    def advance(self, t, inputs=None):
+        """Goes to the time t [s]; True if an event has stopped it before.
+
+        inputs: values of all inputs from now on, in the order of .inputs: an array of doubles is quickest. What stays as it is costs nothing.
+        """
+        return self._advance(t, inputs)
 
     def next(self):
-        """Takes one step of the simulation's own, to its end."""
-        stopped = self._core.next()
-        self._core.read()
-        return stopped
+        """Takes one step of the simulation's own, to its end; True if an event has stopped it."""
+        return self._core.next()
 
     def set(self, *values, **named):
         """Sets inputs from now on: by name, or all of them in the order of .inputs. Accelerations and reactions are new at once."""
@@ -54,17 +55,21 @@ class Simulation:
             given = list(values[0])
             if len(given) != len(self._inputs):
                 raise ValueError(f"{len(self._inputs)} inputs are wanted, not {len(given)}: {', '.join(self._inputs)}")
-            named = dict(zip(self._inputs, given))
-        u = list(_numbers.array(self._core.state("u")))
-        for name, value in named.items():
-            if name not in self._inputs:
-                raise KeyError(f"no input {name!r}; there are: {', '.join(self._inputs) or 'none'}")
-            u[self._inputs[name]] = value
-        self._core.set(u)
-        self._core.read()
+        else:
+            given = list(_numbers.array(self._core.inputs()))
+            for name, value in named.items():
+                if name not in self._inputs:
+                    raise KeyError(f"no input {name!r}; there are: {', '.join(self._inputs) or 'none'}")
+                given[self._inputs[name]] = value
+        return self._core.set(given)
+
+    @property
+    def events(self):
+        """What has happened since the start, first 1000: a list of Event."""
+        return [Event(*e) for e in self._core.events()]
 
     def __getitem__(self, name):
-        return self.row[self._index[name]]
+        return self.row[place(name, self._index, "simulation")]
 
     def save(self):
         """The whole state, as bytes."""
@@ -73,10 +78,10 @@ class Simulation:
     def load(self, state):
         """Goes on from a saved state, of a simulation of the same machine with the same options."""
         self._core.load(state)
-        self._core.read()
 
     @property
     def statistics(self):
+        """steps, rejected_steps, failed_steps, newton_iterations, factorizations, last_step [s]."""
         return self._core.statistics()
 
     def __repr__(self):

@@ -1,6 +1,7 @@
 /// The extension module alphastep._core: errors, buffers, and what its types share.
 #include "core.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -10,10 +11,61 @@ static PyObject *error_class, *model_error_class, *warning_class;
 
 // ---- errors -----------------------------------------------------------------------------------------
 
-PyObject *core_fail(const as_error *error, PyObject **kept) {
-  if (kept && *kept) {
-    PyObject *raised = *kept;
-    *kept = NULL;
+// What functions of Python raise goes through the library as a status. It is kept for the thread whose call has led there: several may use one
+// machine at a time.
+static _Thread_local PyObject *kept;
+static _Thread_local int calls; ///< of the library that this thread is in
+
+void core_arm(void) {
+  if (calls++ == 0) Py_CLEAR(kept);
+}
+
+void core_disarm(void) { --calls; }
+
+PyThreadState *core_begin(void) {
+  core_arm();
+  return PyEval_SaveThread();
+}
+
+void core_end(PyThreadState *state) {
+  PyEval_RestoreThread(state);
+  core_disarm();
+}
+
+/// "LookupError: no data", without a period at its end.
+static void explain(PyObject *type, PyObject *value, char *why) {
+  PyObject *name = PyObject_GetAttrString(type, "__name__");
+  PyObject *text = name ? PyUnicode_FromFormat("%U: %S", name, value) : NULL;
+  const char *bytes = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
+  snprintf(why, AS_PLUGIN_WHY, "%s", bytes ? bytes : "an exception");
+  for (size_t n = strlen(why); n > 0 && (why[n - 1] == '.' || why[n - 1] == '\n'); --n)
+    why[n - 1] = '\0';
+  Py_XDECREF(name);
+  Py_XDECREF(text);
+  PyErr_Clear();
+}
+
+void core_keep(char *why) {
+  PyObject *type, *value, *trace;
+  PyErr_Fetch(&type, &value, &trace);
+  PyErr_NormalizeException(&type, &value, &trace);
+  if (trace) PyException_SetTraceback(value, trace);
+  if (why) explain(type, value, why);
+  if (calls > 0 && kept == NULL) kept = Py_NewRef(value);
+  Py_XDECREF(type);
+  Py_XDECREF(value);
+  Py_XDECREF(trace);
+}
+
+PyObject *core_kept(void) {
+  PyObject *out = kept;
+  kept = NULL;
+  return out;
+}
+
+PyObject *core_fail(const as_error *error) {
+  PyObject *raised = core_kept();
+  if (raised) {
     PyErr_SetObject((PyObject *)Py_TYPE(raised), raised);
     Py_DECREF(raised);
     return NULL;
@@ -30,9 +82,7 @@ PyObject *core_fail_model(const as_messages *messages) {
   PyObject *list = PyList_New(0);
   for (int i = 0; i < messages->n && list; ++i) {
     const as_message *m = &messages->message[i];
-    PyObject *one = Py_BuildValue("(sii)", m->text, m->line, m->column);
-    if (one == NULL || PyList_Append(list, one)) Py_CLEAR(list);
-    Py_XDECREF(one);
+    if (!core_append(list, Py_BuildValue("(sii)", m->text, m->line, m->column))) Py_CLEAR(list);
   }
   PyObject *e = list ? PyObject_CallFunction(model_error_class, "O", list) : NULL;
   Py_XDECREF(list);
@@ -98,7 +148,14 @@ static void free_object(PyObject *self) {
   Py_DECREF(type);
 }
 
+static int view_traverse(PyObject *self, visitproc visit, void *arg) {
+  Py_VISIT(Py_TYPE(self));
+  Py_VISIT(((view_object *)self)->owner);
+  return 0;
+}
+
 static void view_dealloc(PyObject *self) {
+  PyObject_GC_UnTrack(self);
   Py_XDECREF(((view_object *)self)->owner);
   free_object(self);
 }
@@ -127,13 +184,15 @@ static int view_get(PyObject *self, Py_buffer *out, int flags) {
 
 static PyType_Slot view_slots[] = {
     {Py_tp_dealloc, (void *)view_dealloc},
+    {Py_tp_traverse, (void *)view_traverse},
     {Py_bf_getbuffer, (void *)view_get},
     {Py_tp_doc, (void *)"Numbers of another object, by the buffer protocol."},
     {0, NULL},
 };
 static PyType_Spec view_spec = {.name = "alphastep._core.View",
                                 .basicsize = sizeof(view_object),
-                                .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC |
+                                         Py_TPFLAGS_DISALLOW_INSTANTIATION,
                                 .slots = view_slots};
 
 double *core_numbers(PyObject *from, Py_ssize_t *n, const char *what) {
@@ -183,7 +242,7 @@ static double seconds(void) {
 bool core_pulse_stop(void *user) {
   core_pulse *p = user;
   const double now = seconds();
-  if (p->raised) return true;
+  if (p->stopped) return true;
   if (now < p->next) return false;
   const PyGILState_STATE lock = PyGILState_Ensure();
   bool good = PyErr_CheckSignals() == 0;
@@ -192,15 +251,9 @@ bool core_pulse_stop(void *user) {
     good = answer != NULL;
     Py_XDECREF(answer);
   }
-  if (!good) {
-    PyObject *type, *trace;
-    PyErr_Fetch(&type, &p->raised, &trace);
-    PyErr_NormalizeException(&type, &p->raised, &trace);
-    if (trace) PyException_SetTraceback(p->raised, trace);
-    Py_XDECREF(type);
-    Py_XDECREF(trace);
-  }
+  if (!good) core_keep(NULL);
   PyGILState_Release(lock);
+  p->stopped = !good;
   p->next = seconds() + PULSE;
   return !good;
 }
@@ -266,6 +319,25 @@ const char **core_texts(PyObject *list, int *n) {
   }
   *n = (int)count;
   return out;
+}
+
+bool core_append(PyObject *list, PyObject *item) {
+  const bool good = item && PyList_Append(list, item) == 0;
+  Py_XDECREF(item);
+  return good;
+}
+
+PyObject *core_event(as_event_record e) {
+  return Py_BuildValue("(sdiz)", e.name, e.t, e.direction, e.message);
+}
+
+PyObject *core_channel_list(const as_channels *channels) {
+  PyObject *list = PyList_New(0);
+  for (int i = 0; channels && i < as_channels_count(channels) && list; ++i) {
+    const as_channel c = as_channels_get(channels, i);
+    if (!core_append(list, Py_BuildValue("(ss)", c.name, c.unit))) Py_CLEAR(list);
+  }
+  return list;
 }
 
 // ---- the module -------------------------------------------------------------------------------------

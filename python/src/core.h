@@ -14,8 +14,19 @@
 
 // ---- core.c -----------------------------------------------------------------------------------------
 
-/// Raises alphastep.Error with what the library says, or the exception that a callback of the caller's has left in `kept`. Returns NULL.
-PyObject *core_fail(const as_error *error, PyObject **kept);
+/// Around each call of the library that takes long or calls functions of Python. core_begin() gives up the interpreter's lock; what functions
+/// raise in this thread until core_end() is kept for core_fail(). The other two do the same without touching the lock.
+PyThreadState *core_begin(void);
+void core_end(PyThreadState *state);
+void core_arm(void);
+void core_disarm(void);
+/// Keeps the exception that is set until the library has come back; of a thread of the library's it is dropped. `why` (AS_PLUGIN_WHY
+/// characters; may be NULL) receives it as a sentence. Needs the interpreter's lock.
+void core_keep(char *why);
+/// The exception that was kept in this thread, which is the caller's now; NULL: none.
+PyObject *core_kept(void);
+/// Raises the exception that was kept, otherwise alphastep.Error with what the library says. Returns NULL.
+PyObject *core_fail(const as_error *error);
 /// Raises alphastep.ModelError. Returns NULL.
 PyObject *core_fail_model(const as_messages *messages);
 /// Emits what a log has collected as warnings, and clears it. False: a warning has become an exception.
@@ -37,7 +48,7 @@ double *core_numbers(PyObject *from, Py_ssize_t *n, const char *what);
 /// Asks now and then, while the library works without the interpreter's lock, whether Ctrl-C was pressed or `progress` wants to stop.
 typedef struct core_pulse {
   PyObject *progress; ///< called with the time; NULL: none
-  PyObject *raised;   ///< the exception that has ended it; NULL: none
+  bool stopped;       ///< an exception has ended it: core_kept()
   double next;        ///< when to ask again [s]
   double t;           ///< where the simulation is [s]
 } core_pulse;
@@ -51,8 +62,11 @@ bool core_read_number(PyObject *options, const char *key, double *out);
 
 // ---- one type each ----------------------------------------------------------------------------------
 
+typedef struct core_functions core_functions;
+
 typedef struct machine_object {
   PyObject_HEAD as_machine *machine;
+  core_functions *functions; ///< of Python, that it calls; NULL: none
 } machine_object;
 
 extern PyTypeObject *machine_type;
@@ -64,11 +78,18 @@ bool problem_ready(PyObject *module);
 typedef struct problem_object {
   PyObject_HEAD as_problem *problem;
   PyObject *mass, *force, *constraint, *nonholonomic, *state_rate;
-  PyObject *raised; ///< by a callback; NULL: nothing
   int n, nq, n_lambda, n_psi, n_x;
 } problem_object;
 
 extern PyTypeObject *problem_type;
+
+/// functions.c: blocks and forces by functions of Python, as one plugin of the name "python". From a list of tuples, see functions.c; NULL
+/// with an exception. To be freed after the machine that uses it.
+core_functions *functions_create(PyObject *list);
+void functions_destroy(core_functions *functions);
+const as_plugin *functions_plugin(const core_functions *functions);
+int functions_visit(const core_functions *functions, visitproc visit, void *arg);
+void functions_clear(core_functions *functions);
 
 /// linear.c
 PyObject *linear_equilibrium(PyObject *self, PyObject *args);
@@ -76,6 +97,12 @@ PyObject *linear_linearize(PyObject *self, PyObject *args);
 
 /// Makes a type and adds it to the module.
 bool core_add_type(PyObject *module, const char *name, PyType_Spec *spec, PyTypeObject **out);
+/// Appends an object, which it takes, to a list; false with an exception, also where `item` is NULL.
+bool core_append(PyObject *list, PyObject *item);
+/// (name, t, direction, message)
+PyObject *core_event(as_event_record event);
+/// (name, unit) of each channel; NULL channels: an empty list.
+PyObject *core_channel_list(const as_channels *channels);
 /// A list of texts as an array of C strings, which is to be freed by PyMem_Free and lives as long as the list; NULL with an exception.
 const char **core_texts(PyObject *list, int *n);
 

@@ -34,13 +34,7 @@ static PyObject *channel_values(as_channels *channels, const as_state *state, Py
   if (row == NULL) return PyErr_NoMemory();
   if (as_channels_evaluate(channels, &view, row, error) == AS_OK) out = bytes_of(row, (size_t)n);
   PyMem_Free(row);
-  *names = out ? PyList_New(0) : NULL;
-  for (int i = 0; i < n && *names; ++i) {
-    const as_channel c = as_channels_get(channels, i);
-    PyObject *one = Py_BuildValue("(ss)", c.name, c.unit);
-    if (one == NULL || PyList_Append(*names, one)) Py_CLEAR(*names);
-    Py_XDECREF(one);
-  }
+  *names = out ? core_channel_list(channels) : NULL;
   return out;
 }
 
@@ -63,12 +57,12 @@ PyObject *linear_equilibrium(PyObject *self, PyObject *args) {
   as_error error;
   def.interrupt = core_pulse_stop;
   def.interrupt_user = &pulse;
-  PyThreadState *saved = PyEval_SaveThread();
+  PyThreadState *saved = core_begin();
   as_status status = as_channels_create(m->model, text, n_channels, &channels, &error);
   if (status == AS_OK) status = as_analysis_create(problem, &def, &analysis, &error);
   if (status == AS_OK)
     status = as_analysis_equilibrium(analysis, as_model_initial(m->model), &found, &error);
-  PyEval_RestoreThread(saved);
+  core_end(saved);
   PyMem_Free((void *)text);
   if (status == AS_OK) {
     const as_state *s = as_analysis_state(analysis);
@@ -82,9 +76,9 @@ PyObject *linear_equilibrium(PyObject *self, PyObject *args) {
                           found.degrees_of_freedom, "unbalanced", found.unbalanced, "iterations",
                           found.iterations, "values", values, "channels", names);
     else if (!PyErr_Occurred())
-      core_fail(&error, NULL);
+      core_fail(&error);
   } else {
-    core_fail(&error, &pulse.raised);
+    core_fail(&error);
   }
   as_analysis_destroy(analysis);
   as_channels_destroy(channels);
@@ -99,10 +93,8 @@ static PyObject *modes_of(const as_linearization *l, int n_v, as_error *error) {
   PyObject *list = PyList_New(0);
   for (int i = 0; i < modes->n && list; ++i) {
     const as_mode *m = &modes->mode[i];
-    PyObject *one = Py_BuildValue("(ddddNN)", m->re, m->im, m->frequency, m->damping,
-                                  PyBool_FromLong(m->free), bytes_of(m->shape, 2 * (size_t)n_v));
-    if (one == NULL || PyList_Append(list, one)) Py_CLEAR(list);
-    Py_XDECREF(one);
+    if (!core_append(list, Py_BuildValue("(ddddNN)", m->re, m->im, m->frequency, m->damping,
+                                  PyBool_FromLong(m->free), bytes_of(m->shape, 2 * (size_t)n_v)))) Py_CLEAR(list);
   }
   as_modes_destroy(modes);
   return list;
@@ -114,9 +106,7 @@ static PyObject *states_of(const as_model *model, const as_linearization *l) {
   for (int i = 0; i < l->n_states && list; ++i) {
     char text[400];
     as_linear_state_name(model, l, i, text, sizeof text);
-    PyObject *one = Py_BuildValue("(ss)", text, as_linear_state_unit(model, l, i));
-    if (one == NULL || PyList_Append(list, one)) Py_CLEAR(list);
-    Py_XDECREF(one);
+    if (!core_append(list, Py_BuildValue("(ss)", text, as_linear_state_unit(model, l, i)))) Py_CLEAR(list);
   }
   return list;
 }
@@ -125,13 +115,7 @@ static PyObject *describe(const as_machine *m, const as_linearization *l, as_cha
                           const double *c, const double *d, as_error *error) {
   const size_t n = (size_t)l->n_states, inputs = (size_t)l->n_inputs,
                rows = (size_t)as_channels_count(channels);
-  PyObject *names = PyList_New(0);
-  for (size_t i = 0; i < rows && names; ++i) {
-    const as_channel channel = as_channels_get(channels, (int)i);
-    PyObject *one = Py_BuildValue("(ss)", channel.name, channel.unit);
-    if (one == NULL || PyList_Append(names, one)) Py_CLEAR(names);
-    Py_XDECREF(one);
-  }
+  PyObject *names = core_channel_list(channels);
   PyObject *modes = names ? modes_of(l, as_problem_sizes(l->problem).v, error) : NULL;
   PyObject *states = modes ? states_of(m->model, l) : NULL;
   if (states == NULL) {
@@ -199,7 +183,7 @@ PyObject *linear_linearize(PyObject *self, PyObject *args) {
   double *c = NULL, *d = NULL;
   def.inputs = input;
   def.n_inputs = n_inputs;
-  PyThreadState *saved = PyEval_SaveThread();
+  PyThreadState *saved = core_begin();
   as_status status = as_channels_create(m->model, text, n_channels, &channels, &error);
   if (status == AS_OK) status = find_place(m, rest, &analysis, &from, &pulse, &error);
   if (status == AS_OK) status = as_linearize(as_model_problem(m->model), &from, &def, &l, &error);
@@ -209,15 +193,15 @@ PyObject *linear_linearize(PyObject *self, PyObject *args) {
     d = calloc(rows * (size_t)n_inputs + 1, sizeof *d);
     if (c && d && n_channels > 0) status = as_channels_linearize(channels, l, c, d, &error);
   }
-  PyEval_RestoreThread(saved);
+  core_end(saved);
   PyMem_Free((void *)text);
   PyMem_Free(input);
   if (status)
-    core_fail(&error, &pulse.raised);
+    core_fail(&error);
   else if (c == NULL || d == NULL)
     PyErr_NoMemory();
   else if ((out = describe(m, l, channels, c, d, &error)) == NULL && !PyErr_Occurred())
-    core_fail(&error, NULL);
+    core_fail(&error);
   free(c);
   free(d);
   as_linearization_destroy(l);

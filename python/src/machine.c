@@ -6,9 +6,22 @@
 
 PyTypeObject *machine_type;
 
+static int machine_traverse(PyObject *self, visitproc visit, void *arg) {
+  Py_VISIT(Py_TYPE(self));
+  return functions_visit(((machine_object *)self)->functions, visit, arg);
+}
+
+/// Of a machine that nobody has any more: its functions may hold what holds it.
+static int machine_clear(PyObject *self) {
+  functions_clear(((machine_object *)self)->functions);
+  return 0;
+}
+
 static void machine_dealloc(PyObject *self) {
   PyTypeObject *type = Py_TYPE(self);
+  PyObject_GC_UnTrack(self);
   as_machine_destroy(((machine_object *)self)->machine);
+  functions_destroy(((machine_object *)self)->functions);
   ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
   Py_DECREF(type);
 }
@@ -26,61 +39,83 @@ static bool tell(const as_machine *m) {
   return good;
 }
 
-/// Machine(path, text, settings, plugins): `text` (bytes) instead of the file, then `path` is what messages call it. plugins: True, or a
-/// list of folders.
+/// What may run besides the model: folders of libraries, functions of Python.
+typedef struct permission {
+  as_plugin_policy policy;
+  as_linked_plugin linked;
+  const char **folder;
+} permission;
+
+/// `plugins`: True, or a list of folders; functions: NULL or those that the file calls `python`.
+static bool permit(PyObject *plugins, const core_functions *functions, permission *out) {
+  out->policy.all = plugins == Py_True;
+  if (PyList_Check(plugins)) {
+    out->folder = core_texts(plugins, &out->policy.n_folders);
+    if (out->folder == NULL) return false;
+    out->policy.folders = out->folder;
+  }
+  if (functions == NULL) return true;
+  out->linked = (as_linked_plugin){"python", functions_plugin(functions)};
+  out->policy.linked = &out->linked;
+  out->policy.n_linked = 1;
+  return true;
+}
+
+/// Reads the model into `out`; false with an exception. With the interpreter's lock: HDF5, which flexible bodies are read by, serves one
+/// thread at a time.
+static bool read_model(machine_object *out, const char *path, const char *text, Py_ssize_t size,
+                       PyObject *settings, PyObject *plugins) {
+  permission p = {.folder = NULL};
+  int n = 0;
+  const char **setting = core_texts(settings, &n);
+  if (setting == NULL) return false;
+  as_messages *messages = PyMem_Malloc(sizeof *messages);
+  if (messages == NULL || !permit(plugins, out->functions, &p)) {
+    if (messages == NULL) PyErr_NoMemory();
+    PyMem_Free(messages);
+    PyMem_Free((void *)setting);
+    return false;
+  }
+  core_arm();
+  const as_status status =
+      text ? as_machine_parse_with(text, (size_t)size, path, setting, n, &p.policy, &out->machine,
+                                   messages)
+           : as_machine_load_with(path, setting, n, &p.policy, &out->machine, messages);
+  core_disarm();
+  PyMem_Free((void *)setting);
+  PyMem_Free((void *)p.folder);
+  PyObject *raised = core_kept();
+  if (status && raised)
+    PyErr_SetObject((PyObject *)Py_TYPE(raised), raised);
+  else if (status == AS_ERR_MEMORY)
+    PyErr_NoMemory();
+  else if (status)
+    core_fail_model(messages);
+  Py_XDECREF(raised);
+  PyMem_Free(messages);
+  return status == AS_OK && tell(out->machine);
+}
+
+/// Machine(path, text, settings, plugins, functions): `text` (bytes) instead of the file, then `path` is what messages call it. plugins: True,
+/// or a list of folders; functions: see functions.c.
 static PyObject *machine_new(PyTypeObject *type, PyObject *args, PyObject *words) {
   const char *path, *text = NULL;
   Py_ssize_t size = 0;
-  PyObject *settings, *plugins;
+  PyObject *settings, *plugins, *functions;
   if (words && PyDict_Size(words) > 0) {
     PyErr_SetString(PyExc_TypeError, "Machine() takes no keywords");
     return NULL;
   }
-  if (!PyArg_ParseTuple(args, "sz#O!O", &path, &text, &size, &PyList_Type, &settings, &plugins))
+  if (!PyArg_ParseTuple(args, "sz#O!OO!", &path, &text, &size, &PyList_Type, &settings, &plugins,
+                        &PyList_Type, &functions))
     return NULL;
-  int n_settings = 0, n_folders = 0;
-  const char **setting = core_texts(settings, &n_settings);
-  const char **folder = NULL;
-  if (setting == NULL) return NULL;
-  as_plugin_policy policy = {.all = plugins == Py_True};
-  if (PyList_Check(plugins)) {
-    folder = core_texts(plugins, &n_folders);
-    if (folder == NULL) {
-      PyMem_Free((void *)setting);
-      return NULL;
-    }
-    policy.folders = folder;
-    policy.n_folders = n_folders;
-  }
-  as_messages *messages = PyMem_Malloc(sizeof *messages);
-  as_machine *machine = NULL;
-  as_status status = AS_ERR_MEMORY;
-  if (messages) {
-    // With the interpreter's lock: HDF5, which flexible bodies are read by, serves one thread at a time.
-    status =
-        text ? as_machine_parse(text, (size_t)size, path, setting, n_settings, &machine, messages)
-             : as_machine_load_with(path, setting, n_settings, &policy, &machine, messages);
-  }
-  PyMem_Free((void *)setting);
-  PyMem_Free((void *)folder);
-  machine_object *out = NULL;
-  if (status == AS_OK) {
-    out = (machine_object *)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
-    if (out)
-      out->machine = machine;
-    else
-      as_machine_destroy(machine);
-  } else if (messages == NULL || status == AS_ERR_MEMORY) {
-    PyErr_NoMemory();
-  } else {
-    core_fail_model(messages);
-  }
-  PyMem_Free(messages);
-  if (out && !tell(out->machine)) {
-    Py_DECREF(out);
-    return NULL;
-  }
-  return (PyObject *)out;
+  machine_object *out = (machine_object *)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
+  if (out == NULL) return NULL;
+  bool good = true;
+  if (PyList_Size(functions) > 0) good = (out->functions = functions_create(functions)) != NULL;
+  if (good && read_model(out, path, text, size, settings, plugins)) return (PyObject *)out;
+  Py_DECREF(out);
+  return NULL;
 }
 
 /// Adds `value`, which it takes, to a dict.
@@ -108,9 +143,7 @@ static PyObject *names(const as_model *model, int n, name_fn *name) {
   PyObject *list = PyList_New(0);
   for (int i = 0; i < n && list; ++i) {
     const char *text = name(model, i);
-    PyObject *one = PyUnicode_FromString(text ? text : "");
-    if (one == NULL || PyList_Append(list, one)) Py_CLEAR(list);
-    Py_XDECREF(one);
+    if (!core_append(list, PyUnicode_FromString(text ? text : ""))) Py_CLEAR(list);
   }
   return list;
 }
@@ -123,11 +156,8 @@ static PyObject *signals(const as_model *model) {
     char text[400];
     const as_signal_id id = {i};
     as_model_signal_name(model, id, text, sizeof text);
-    PyObject *one =
-        Py_BuildValue("(sssi)", text, kinds[as_model_signal_kind(model, id)],
-                      as_model_signal_unit(model, id), as_model_signal_place(model, id));
-    if (one == NULL || PyList_Append(list, one)) Py_CLEAR(list);
-    Py_XDECREF(one);
+    if (!core_append(list, Py_BuildValue("(sssi)", text, kinds[as_model_signal_kind(model, id)],
+                      as_model_signal_unit(model, id), as_model_signal_place(model, id)))) Py_CLEAR(list);
   }
   return list;
 }
@@ -156,9 +186,7 @@ static PyObject *machine_info(PyObject *self, PyObject *none) {
   const as_sizes n = as_problem_sizes(as_model_problem(m->model));
   PyObject *out = PyDict_New(), *channels = PyList_New(0);
   for (int i = 0; i < m->output.n_channels && channels; ++i) {
-    PyObject *one = PyUnicode_FromString(m->output.channels[i]);
-    if (one == NULL || PyList_Append(channels, one)) Py_CLEAR(channels);
-    Py_XDECREF(one);
+    if (!core_append(channels, PyUnicode_FromString(m->output.channels[i]))) Py_CLEAR(channels);
   }
   const bool good =
       out && put(out, "channels", channels) &&
@@ -183,10 +211,7 @@ static PyObject *machine_info(PyObject *self, PyObject *none) {
 static PyObject *warnings_of(const as_machine *m, const as_survey *s) {
   PyObject *list = PyList_New(0);
   for (int i = 0; i < m->n_warnings + s->n_warnings && list; ++i) {
-    PyObject *one =
-        PyUnicode_FromString(i < m->n_warnings ? m->warnings[i] : s->warning[i - m->n_warnings]);
-    if (one == NULL || PyList_Append(list, one)) Py_CLEAR(list);
-    Py_XDECREF(one);
+    if (!core_append(list, PyUnicode_FromString(i < m->n_warnings ? m->warnings[i] : s->warning[i - m->n_warnings]))) Py_CLEAR(list);
   }
   return list;
 }
@@ -196,11 +221,11 @@ static PyObject *machine_check(PyObject *self, PyObject *none) {
   const as_machine *m = ((machine_object *)self)->machine;
   as_survey *s = NULL;
   as_error error;
-  PyThreadState *saved = PyEval_SaveThread();
+  PyThreadState *saved = core_begin();
   const as_status status =
       as_survey_create(m->model, &m->simulation.integrator, m->simulation.t_end, &s, &error);
-  PyEval_RestoreThread(saved);
-  if (status) return core_fail(&error, NULL);
+  core_end(saved);
+  if (status) return core_fail(&error);
   PyObject *out = Py_BuildValue("{sisisisisisisisisdsd}", "bodies", s->bodies, "joints", s->joints,
                                 "forces", s->forces, "rows", s->rows, "unknowns", s->unknowns,
                                 "degrees_of_freedom", s->degrees_of_freedom, "redundant",
@@ -218,12 +243,14 @@ static PyMethodDef machine_methods[] = {
 static PyType_Slot machine_slots[] = {
     {Py_tp_new, (void *)machine_new},
     {Py_tp_dealloc, (void *)machine_dealloc},
+    {Py_tp_traverse, (void *)machine_traverse},
+    {Py_tp_clear, (void *)machine_clear},
     {Py_tp_methods, machine_methods},
     {0, NULL},
 };
 static PyType_Spec machine_spec = {.name = "alphastep._core.Machine",
                                    .basicsize = sizeof(machine_object),
-                                   .flags = Py_TPFLAGS_DEFAULT,
+                                   .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
                                    .slots = machine_slots};
 
 bool machine_ready(PyObject *module) {

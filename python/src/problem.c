@@ -6,13 +6,34 @@
 
 PyTypeObject *problem_type;
 
+static int problem_traverse(PyObject *self, visitproc visit, void *arg) {
+  const problem_object *p = (problem_object *)self;
+  Py_VISIT(Py_TYPE(self));
+  Py_VISIT(p->mass);
+  Py_VISIT(p->force);
+  Py_VISIT(p->constraint);
+  Py_VISIT(p->nonholonomic);
+  Py_VISIT(p->state_rate);
+  return 0;
+}
+
+/// Of a problem that nobody has any more: its functions may hold what holds it.
+static int problem_clear(PyObject *self) {
+  problem_object *p = (problem_object *)self;
+  Py_CLEAR(p->mass);
+  Py_CLEAR(p->force);
+  Py_CLEAR(p->constraint);
+  Py_CLEAR(p->nonholonomic);
+  Py_CLEAR(p->state_rate);
+  return 0;
+}
+
 static void problem_dealloc(PyObject *self) {
   problem_object *p = (problem_object *)self;
   PyTypeObject *type = Py_TYPE(self);
+  PyObject_GC_UnTrack(self);
   as_problem_destroy(p->problem);
-  PyObject *const all[] = {p->mass,         p->force,      p->constraint,
-                           p->nonholonomic, p->state_rate, p->raised};
-  for (int i = 0; i < 6; ++i) Py_XDECREF(all[i]);
+  (void)problem_clear(self);
   ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
   Py_DECREF(type);
 }
@@ -43,23 +64,12 @@ static double *ask(problem_object *p, PyObject *function, const as_point *at, Py
   return out;
 }
 
-/// Keeps the exception for when the library has come back.
-static int keep(problem_object *p) {
-  PyObject *type, *trace;
-  Py_CLEAR(p->raised);
-  PyErr_Fetch(&type, &p->raised, &trace);
-  PyErr_NormalizeException(&type, &p->raised, &trace);
-  if (trace) PyException_SetTraceback(p->raised, trace);
-  Py_XDECREF(type);
-  Py_XDECREF(trace);
-  return AS_FATAL;
-}
-
 static int call(problem_object *p, PyObject *function, const as_point *at, int n, double *out,
                 const char *what) {
   const PyGILState_STATE lock = PyGILState_Ensure();
   double *numbers = ask(p, function, at, n, what);
-  const int status = numbers ? AS_DONE : keep(p);
+  const int status = numbers ? AS_DONE : AS_FATAL;
+  if (numbers == NULL) core_keep(NULL);
   if (numbers) memcpy(out, numbers, (size_t)n * sizeof *out);
   PyMem_Free(numbers);
   PyGILState_Release(lock);
@@ -70,7 +80,8 @@ static int mass(const as_point *at, as_matrix *m, void *user) {
   problem_object *p = user;
   const PyGILState_STATE lock = PyGILState_Ensure();
   double *numbers = ask(p, p->mass, at, (Py_ssize_t)p->n * p->n, "mass");
-  const int status = numbers ? AS_DONE : keep(p);
+  const int status = numbers ? AS_DONE : AS_FATAL;
+  if (numbers == NULL) core_keep(NULL);
   if (numbers) as_matrix_add_block(m, 0, 0, p->n, p->n, numbers);
   PyMem_Free(numbers);
   PyGILState_Release(lock);
@@ -154,11 +165,11 @@ static PyObject *problem_new(PyTypeObject *type, PyObject *args, PyObject *words
   def.state_rate = p->state_rate ? state_rate : NULL;
   def.user = p;
   as_error error;
-  PyThreadState *saved = PyEval_SaveThread();
+  PyThreadState *saved = core_begin();
   const as_status status = as_problem_create(&def, &p->problem, &error);
-  PyEval_RestoreThread(saved);
+  core_end(saved);
   if (status) {
-    core_fail(&error, &p->raised);
+    core_fail(&error);
     Py_DECREF(p);
     return NULL;
   }
@@ -181,12 +192,14 @@ static PyMethodDef problem_methods[] = {
 static PyType_Slot problem_slots[] = {
     {Py_tp_new, (void *)problem_new},
     {Py_tp_dealloc, (void *)problem_dealloc},
+    {Py_tp_traverse, (void *)problem_traverse},
+    {Py_tp_clear, (void *)problem_clear},
     {Py_tp_methods, problem_methods},
     {0, NULL},
 };
 static PyType_Spec problem_spec = {.name = "alphastep._core.Problem",
                                    .basicsize = sizeof(problem_object),
-                                   .flags = Py_TPFLAGS_DEFAULT,
+                                   .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
                                    .slots = problem_slots};
 
 bool problem_ready(PyObject *module) {

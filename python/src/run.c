@@ -42,16 +42,23 @@ static const as_machine *machine_of(const run_object *r) {
   return ((machine_object *)r->machine)->machine;
 }
 
+static int run_traverse(PyObject *self, visitproc visit, void *arg) {
+  Py_VISIT(Py_TYPE(self));
+  Py_VISIT(((run_object *)self)->machine);
+  Py_VISIT(((run_object *)self)->pulse.progress);
+  return 0;
+}
+
 static void run_dealloc(PyObject *self) {
   run_object *r = (run_object *)self;
   PyTypeObject *type = Py_TYPE(self);
+  PyObject_GC_UnTrack(self);
   as_run_destroy(r->run);
   table *const all[] = {&r->time, &r->rows, &r->poses, &r->errors, &r->pose_errors};
   for (int i = 0; i < 5; ++i) free(all[i]->at);
   core_log_free(&r->log);
   Py_XDECREF(r->machine);
   Py_XDECREF(r->pulse.progress);
-  Py_XDECREF(r->pulse.raised);
   ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
   Py_DECREF(type);
 }
@@ -133,7 +140,7 @@ static PyObject *run_new(PyTypeObject *type, PyObject *args, PyObject *words) {
   const char **channels = NULL;
   as_error error;
   const bool good = describe(r, options, &def, &times, &channels);
-  if (good && as_run_create(machine_of(r)->model, &def, &r->run, &error)) core_fail(&error, NULL);
+  if (good && as_run_create(machine_of(r)->model, &def, &r->run, &error)) core_fail(&error);
   PyMem_Free(times);
   PyMem_Free((void *)channels);
   if (r->run) return (PyObject *)r;
@@ -164,17 +171,19 @@ static PyObject *run_go(PyObject *self, PyObject *none) {
   }
   as_error error = {.message = "", .component = ""};
   r->busy = true;
-  PyThreadState *saved = PyEval_SaveThread();
+  PyThreadState *saved = core_begin();
   const as_status status = as_run_go(r->run, keep_row, r, NULL, &error);
-  PyEval_RestoreThread(saved);
+  core_end(saved);
   r->busy = false;
-  PyObject *raised = r->pulse.raised
-                         ? r->pulse.raised
-                         : Py_NewRef(Py_None); // handed over: else the two would hold each other
-  r->pulse.raised = NULL;
+  r->pulse.stopped = false;
+  PyObject *raised = core_kept();
   if (status == AS_ERR_MEMORY || !core_log_tell(&r->log)) {
-    Py_DECREF(raised);
+    Py_XDECREF(raised);
     return PyErr_Occurred() ? NULL : PyErr_NoMemory();
+  }
+  if (raised == NULL || status == AS_OK || status == AS_STOPPED) {
+    Py_XDECREF(raised);
+    raised = Py_NewRef(Py_None);
   }
   const bool failed = as_status_is_failure(status) && !isnan(error.t);
   return Py_BuildValue("(ssdsN)", as_status_name(status), status ? error.message : "",
@@ -201,16 +210,8 @@ static PyObject *run_numbers(PyObject *self, PyObject *none) {
 }
 
 static PyObject *run_channels(PyObject *self, PyObject *none) {
-  const as_channels *channels = as_run_channels(((run_object *)self)->run);
   (void)none;
-  PyObject *list = PyList_New(0);
-  for (int i = 0; i < as_channels_count(channels) && list; ++i) {
-    const as_channel c = as_channels_get(channels, i);
-    PyObject *one = Py_BuildValue("(ss)", c.name, c.unit);
-    if (one == NULL || PyList_Append(list, one)) Py_CLEAR(list);
-    Py_XDECREF(one);
-  }
-  return list;
+  return core_channel_list(as_run_channels(((run_object *)self)->run));
 }
 
 static PyObject *run_events(PyObject *self, PyObject *none) {
@@ -219,10 +220,7 @@ static PyObject *run_events(PyObject *self, PyObject *none) {
   const long all = as_run_events(run), n = all < AS_RUN_EVENTS ? all : AS_RUN_EVENTS;
   PyObject *list = PyList_New(0);
   for (long i = 0; i < n && list; ++i) {
-    const as_event_record e = as_run_event(run, i);
-    PyObject *one = Py_BuildValue("(sdiz)", e.name, e.t, e.direction, e.message);
-    if (one == NULL || PyList_Append(list, one)) Py_CLEAR(list);
-    Py_XDECREF(one);
+    if (!core_append(list, core_event(as_run_event(run, i)))) Py_CLEAR(list);
   }
   return list;
 }
@@ -234,9 +232,8 @@ static PyObject *run_channel_errors(PyObject *self, PyObject *none) {
   PyObject *list = PyList_New(0);
   for (int i = 0; i < as_channels_count(as_run_channels(run)) && list; ++i) {
     const as_channel_error e = as_run_channel_error(run, i);
-    PyObject *one = Py_BuildValue("(ddddd)", e.largest, e.t, e.rms, e.size, e.relative);
-    if (one == NULL || PyList_Append(list, one)) Py_CLEAR(list);
-    Py_XDECREF(one);
+    if (!core_append(list, Py_BuildValue("(ddddd)", e.largest, e.t, e.rms, e.size, e.relative)))
+      Py_CLEAR(list);
   }
   return list;
 }
@@ -246,7 +243,7 @@ static PyObject *run_statistics(PyObject *self, PyObject *none) {
   as_error error;
   (void)none;
   if (as_integrator_statistics(as_run_integrator(((run_object *)self)->run), &s, &error))
-    return core_fail(&error, NULL);
+    return core_fail(&error);
   return Py_BuildValue("{slslslslsl}", "steps", s.steps, "rejected_steps", s.rejected_steps,
                        "failed_steps", s.failed_steps, "newton_iterations", s.newton_iterations,
                        "factorizations", s.factorizations);
@@ -288,7 +285,7 @@ static PyObject *run_write(PyObject *self, PyObject *args) {
   if (status == AS_OK) status = write_rows(r, writer, &error);
   const as_status closed = as_results_writer_close(writer, status ? NULL : &error);
   as_scene_free(scene);
-  if (status || closed) return core_fail(&error, NULL);
+  if (status || closed) return core_fail(&error);
   Py_RETURN_NONE;
 }
 
@@ -299,7 +296,7 @@ static PyObject *run_report(PyObject *self, PyObject *args) {
   (void)self;
   if (!PyArg_ParseTuple(args, "ss", &def.results, &def.output)) return NULL;
   def.no_sync = true;
-  if (as_report_write(&def, &error)) return core_fail(&error, NULL);
+  if (as_report_write(&def, &error)) return core_fail(&error);
   Py_RETURN_NONE;
 }
 
@@ -317,12 +314,13 @@ static PyMethodDef run_methods[] = {
 static PyType_Slot run_slots[] = {
     {Py_tp_new, (void *)run_new},
     {Py_tp_dealloc, (void *)run_dealloc},
+    {Py_tp_traverse, (void *)run_traverse},
     {Py_tp_methods, run_methods},
     {0, NULL},
 };
 static PyType_Spec run_spec = {.name = "alphastep._core.Run",
                                .basicsize = sizeof(run_object),
-                               .flags = Py_TPFLAGS_DEFAULT,
+                               .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
                                .slots = run_slots};
 
 bool run_ready(PyObject *module) { return core_add_type(module, "Run", &run_spec, &run_type); }

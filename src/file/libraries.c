@@ -188,6 +188,8 @@ static const as_plugin *find_linked(const asi_reader *r, const char *path) {
   return NULL;
 }
 
+bool asi_is_linked(const asi_reader *r, const char *path) { return find_linked(r, path) != NULL; }
+
 static const as_plugin *open_linked(asi_reader *r, const asi_value *at, const char *path,
                                     const as_plugin *plugin) {
   as_error error;

@@ -14,6 +14,8 @@ struct asi_library {
 
 /// The plugin of a path, which stands at `at`; NULL: it was said why not, or memory has run out.
 const as_plugin *asi_open_plugin(asi_reader *r, const asi_value *at, const char *path);
+/// Whether a path means a plugin that is part of the program.
+bool asi_is_linked(const asi_reader *r, const char *path);
 /// Closes all of them, when nothing uses them any more.
 void asi_libraries_close(asi_library *library);
 

@@ -333,8 +333,14 @@ static void put_section(writer *w, const asi_section *section) {
     asi_put(s, "},\n        ");
   }
   for (int i = 0; i < section->n; ++i) {
+    asi_put(s, "{");
+    if (section->kind[i]->text) {
+      asi_put(s, "\"description\": ");
+      put_string(s, section->kind[i]->text);
+      asi_put(s, ", ");
+    }
     asi_put(s,
-            "{\"if\": {\"required\": [\"type\"], \"properties\": {\"type\": {\"const\": \"%s\"}}}, "
+            "\"if\": {\"required\": [\"type\"], \"properties\": {\"type\": {\"const\": \"%s\"}}}, "
             "\"then\": ",
             section->kind[i]->type);
     put_reference(w, section->kind[i]->table);

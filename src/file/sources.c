@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "file/reader.h"
+#include "file/libraries.h"
 
 enum { LEAST_FILES = 16 }; ///< room for digests
 
@@ -53,7 +53,7 @@ const char *asi_beside(asi_reader *r, const asi_value *v) {
   memcpy(path, from, folder);
   memcpy(path + folder, v->text, length);
   struct stat about;
-  if (stat(path, &about) == 0 &&
+  if (!asi_is_linked(r, path) && stat(path, &about) == 0 &&
       !S_ISREG(about.st_mode)) { // one that is not there is found by who reads it
     asi_complain(r, v, "\"%.200s\" is no file to read: a folder, a device or a pipe", v->text);
     return NULL;

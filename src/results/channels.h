@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "alphastep/results.h"
+#include "base/archive.h"
 #include "model/model.h"
 
 /// The first part of a channel's name.
@@ -112,6 +113,9 @@ struct as_channels {
   double t;      ///< when coordinates were last looked at [s]
   bool followed; ///< they have been
 };
+
+/// What channels remember of how often joints have turned.
+void asi_channels_serialize(as_channels *channels, asi_archive *archive);
 
 /// Position and quaternion of a body, AS_POSE numbers.
 void asi_body_pose(const as_model *model, const as_state *state, int body, double *out);

@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "alphastep/results.h"
+#include "base/archive.h"
 #include "expression/expression.h"
 #include "model/names.h"
 
@@ -125,6 +126,16 @@ const double *asi_watch_show(asi_watch *watch, double t);
 void asi_watch_commit(asi_watch *watch, as_event_record_fn *happened, void *user);
 /// A step or a start has failed at error->t: what was to happen there has not. Puts the reason into the error.
 void asi_watch_fail(asi_watch *watch, as_status status, as_error *error);
+
+/// Nothing has happened yet.
+void asi_watch_forget(asi_watch *watch);
+/// What has happened, and what conditions remember.
+void asi_watch_serialize(asi_watch *watch, asi_archive *archive);
+/// An integrator with the events of `how`, those of the rules (NULL: none) behind them, and those of blocks. *watch is NULL where there are
+/// neither rules nor blocks that switch.
+as_status asi_watched_integrator(const as_model *model, const as_rules *rules,
+                                 const as_integrator_def *how, asi_watch **watch,
+                                 as_integrator **out, as_error *error);
 
 /// Whether an event has happened at t. Its time and that of a row differ by rounding errors even where they are meant
 /// to be the same.

@@ -47,39 +47,26 @@ static as_status check_def(const as_run_def *def, as_error *error) {
   return AS_OK;
 }
 
-/// The integrator, with the caller's events, those of the rules behind them, and those of plugins' blocks.
-static as_status create_integrator(as_run *run, as_error *error) {
-  const int given = run->def.integrator.n_events, n = as_rules_count(run->def.rules);
-  const int plugins = as_model_events(run->model, NULL);
-  const int of_blocks = plugins + as_model_problem(run->model)->def.n_events;
-  as_integrator_def how = run->def.integrator;
-  if (isnan(how.tolerance.span)) how.tolerance.span = run->def.t_end;
-  if (n + of_blocks == 0)
-    return as_integrator_create(as_model_problem(run->model), &how, &run->integrator, error);
-  if (n > 0 && run->def.rules->model != run->model)
-    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "rules",
-                    "The rules were made for another model.");
-  for (int i = 0; i < n; ++i) {
-    const asi_rule *rule = &run->def.rules->rule[i];
-    if (rule->every > 0.0 && run->def.t_end / rule->every > 1e9)
+/// Rules that happen too often to get anywhere.
+static as_status check_rules(const as_run_def *def, as_error *error) {
+  for (int i = 0; i < as_rules_count(def->rules); ++i) {
+    const asi_rule *rule = &def->rules->rule[i];
+    if (rule->every > 0.0 && def->t_end / rule->every > 1e9)
       return asi_fail(
           error, AS_ERR_ARGUMENT, (double)NAN, "every",
           "Event \"%s\", every %g s, would happen more than 1e9 times up to t_end = %g s.",
-          asi_names_get(&run->def.rules->names, i), rule->every, run->def.t_end);
+          asi_names_get(&def->rules->names, i), rule->every, def->t_end);
   }
-  as_status status = asi_watch_create(n > 0 ? run->def.rules : NULL, &run->watch, error);
-  if (status) return status;
-  as_event_def *events = asi_calloc((size_t)given + (size_t)n + (size_t)plugins, sizeof *events);
-  if (events == NULL) return asi_fail_memory(error);
-  if (given > 0) memcpy(events, how.events, (size_t)given * sizeof *events);
-  if (n > 0) asi_watch_events(run->watch, events + given);
-  as_model_events(run->model, events + given + n);
-  how.events = events;
-  how.n_events = given + n + plugins;
-  status = as_integrator_create(as_model_problem(run->model), &how, &run->integrator, error);
-  free(events);
-  if (status == AS_OK) asi_watch_blocks(run->watch, run->model, run->integrator, given + n);
-  return status;
+  return AS_OK;
+}
+
+static as_status create_integrator(as_run *run, as_error *error) {
+  as_integrator_def how = run->def.integrator;
+  if (isnan(how.tolerance.span)) how.tolerance.span = run->def.t_end;
+  const as_status status = check_rules(&run->def, error);
+  return status ? status
+                : asi_watched_integrator(run->model, run->def.rules, &how, &run->watch,
+                                         &run->integrator, error);
 }
 
 static as_status create_parts(as_run *run, as_error *error) {

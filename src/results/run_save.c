@@ -43,7 +43,7 @@ static as_status serialize_facts(as_run *run, asi_archive *a, as_error *error) {
   return AS_OK;
 }
 
-static void serialize_channels(as_channels *c, asi_archive *a) {
+void asi_channels_serialize(as_channels *c, asi_archive *a) {
   asi_archive_double(a, &c->t);
   asi_archive_bool(a, &c->followed);
   for (int i = 0; i < c->n_sources; ++i)
@@ -53,7 +53,7 @@ static void serialize_channels(as_channels *c, asi_archive *a) {
 
 as_status as_channels_save(as_channels *c, void *data, size_t *size, as_error *error) {
   asi_archive count = {.mode = ASI_ARCHIVE_COUNT};
-  serialize_channels(c, &count);
+  asi_channels_serialize(c, &count);
   const size_t room = *size;
   *size = count.used;
   if (data == NULL) return asi_error_clear(error);
@@ -62,13 +62,13 @@ as_status as_channels_save(as_channels *c, void *data, size_t *size, as_error *e
                     "What channels remember takes %zu bytes; there is room for %zu.", count.used,
                     room);
   asi_archive a = {.mode = ASI_ARCHIVE_WRITE, .data = data, .size = room};
-  serialize_channels(c, &a);
+  asi_channels_serialize(c, &a);
   return asi_error_clear(error);
 }
 
 as_status as_channels_load(as_channels *c, const void *data, size_t size, as_error *error) {
   asi_archive count = {.mode = ASI_ARCHIVE_COUNT};
-  serialize_channels(c, &count);
+  asi_channels_serialize(c, &count);
   if (size != count.used)
     return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL,
                     "What channels remembered is that of other channels: %zu bytes instead of %zu.",
@@ -77,18 +77,17 @@ as_status as_channels_load(as_channels *c, const void *data, size_t size, as_err
   if (copy == NULL) return asi_fail_memory(error);
   memcpy(copy, data, size);
   asi_archive a = {.mode = ASI_ARCHIVE_READ, .data = copy, .size = size, .trusted = true};
-  serialize_channels(c, &a);
+  asi_channels_serialize(c, &a);
   free(copy);
   return asi_error_clear(error);
 }
 
-/// What has happened, and what conditions remember.
-static void serialize_watch(asi_watch *w, asi_archive *a) {
+void asi_watch_serialize(asi_watch *w, asi_archive *a) {
   for (int i = 0; i < w->rules->n; ++i) {
     asi_rule_state *s = &w->state[i];
     asi_archive_count(a, &s->count);
     asi_archive_double(a, &s->time);
-    if (s->channels) serialize_channels(s->channels, a);
+    if (s->channels) asi_channels_serialize(s->channels, a);
   }
   asi_archive_count(a, &w->n_happened);
   for (long i = 0; i < w->n_happened && i < AS_RUN_EVENTS && !a->damaged; ++i) {
@@ -186,8 +185,8 @@ static void serialize_memory(as_run *run, asi_archive *a) {
   asi_archive_count(a, &run->next);
   asi_archive_count(a, &run->iterations);
   serialize_report(&run->report, a);
-  serialize_channels(run->channels, a);
-  if (run->watch) serialize_watch(run->watch, a);
+  asi_channels_serialize(run->channels, a);
+  if (run->watch) asi_watch_serialize(run->watch, a);
   serialize_stop(run, a);
 }
 

@@ -386,6 +386,44 @@ void asi_watch_destroy(asi_watch *w) {
   free(w);
 }
 
+as_status asi_watched_integrator(const as_model *model, const as_rules *rules,
+                                 const as_integrator_def *given, asi_watch **watch,
+                                 as_integrator **out, as_error *error) {
+  const as_problem *problem = as_model_problem(model);
+  const int first = given->n_events, n = as_rules_count(rules);
+  const int plugins = as_model_events(model, NULL);
+  as_integrator_def how = *given;
+  if (n + plugins + problem->def.n_events == 0)
+    return as_integrator_create(problem, &how, out, error);
+  if (n > 0 && rules->model != model)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "rules",
+                    "The rules were made for another model.");
+  as_status status = asi_watch_create(n > 0 ? rules : NULL, watch, error);
+  if (status) return status;
+  as_event_def *events = asi_calloc((size_t)first + (size_t)n + (size_t)plugins, sizeof *events);
+  if (events == NULL) return asi_fail_memory(error);
+  if (first > 0) memcpy(events, how.events, (size_t)first * sizeof *events);
+  if (n > 0) asi_watch_events(*watch, events + first);
+  as_model_events(model, events + first + n);
+  how.events = events;
+  how.n_events = first + n + plugins;
+  status = as_integrator_create(problem, &how, out, error);
+  free(events);
+  if (status == AS_OK) asi_watch_blocks(*watch, model, *out, first + n);
+  return status;
+}
+
+void asi_watch_forget(asi_watch *w) {
+  for (int i = 0; i < w->rules->n; ++i) {
+    w->state[i].count = 0;
+    w->state[i].time = (double)NAN;
+    if (w->state[i].channels) w->state[i].channels->followed = false;
+  }
+  w->n_pending = 0;
+  w->n_happened = 0;
+  w->trouble.status = AS_OK;
+}
+
 as_status asi_watch_follow(asi_watch *w, const as_state *state, as_error *error) {
   as_status status = AS_OK;
   for (int i = 0; i < w->rules->n && status == AS_OK; ++i)
