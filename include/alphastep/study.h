@@ -79,6 +79,8 @@ typedef struct as_study_def {
   unsigned cookie;             ///< set by as_default_study_def(): leave it as it is
   const char *title;           ///< NULL: none
   const char *model;           ///< path of the model file, required
+  const char *text; ///< its text_size bytes instead, then `model` is what messages call it; NULL: the file is read
+  size_t text_size;
   const char *const *settings; ///< n_settings, `path=value`, of all runs
   int n_settings;
   const as_study_parameter *parameters; ///< n_parameters; without any there is one run

@@ -14,8 +14,10 @@ from ._functions import Block, Force
 from ._machine import Equilibrium, Linear, Machine, Mode, load
 from ._model import Model
 from ._problem import Problem
-from ._result import Event, Result
+from ._reduction import FlexibleBody, reduce
+from ._result import Event, Motion, Result
 from ._simulation import Simulation
+from ._study import Study, study
 
-__all__ = ["Block", "Equilibrium", "Error", "Event", "Force", "Interrupted", "Linear", "Machine", "Message", "Mode", "Model", "ModelError", "Problem",
-           "Result", "Simulation", "Warning", "load"]
+__all__ = ["Block", "Equilibrium", "Error", "Event", "FlexibleBody", "Force", "Interrupted", "Linear", "Machine", "Message", "Mode", "Model", "ModelError",
+           "Motion", "Problem", "Result", "Simulation", "Study", "Warning", "load", "reduce", "study"]

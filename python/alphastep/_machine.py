@@ -2,12 +2,13 @@
 
 import json
 import os
+from array import array
 from collections import namedtuple
 
 from . import _core, _numbers
 from ._errors import Error, Interrupted, ModelError
 from ._functions import Block, Force
-from ._result import Result
+from ._result import Motion, Result
 from ._simulation import Simulation
 from ._text import Text
 
@@ -60,6 +61,11 @@ def _shape(data):
     parts = _numbers.array(data)
     half = len(parts) // 2
     return [complex(parts[i], parts[half + i]) for i in range(half)]
+
+
+def _selected(channels):
+    """One selection may stand alone."""
+    return [channels] if isinstance(channels, str) else list(channels)
 
 
 def _path(key):
@@ -130,6 +136,7 @@ class Machine:
         self.bodies, self.joints, self.forces, self.frames = (info[k] for k in ("bodies", "joints", "forces", "frames"))
         self.sizes = info["sizes"]
         self._channels = info["channels"]
+        self._rows = info["rows"]
         self._inputs = dict(info["held"])
         for name, kind, _, place in info["signals"]:
             if kind == "held":
@@ -158,7 +165,7 @@ class Machine:
         A run that fails raises Error, one that is ended by Ctrl-C Interrupted; both have the rows up to there in .result.
         """
         options = dict(t_end=t_end, step=step, rtol=rtol, method=method, rho_inf=rho_inf, interval=interval, times=times, accuracy=accuracy,
-                       max_step=max_step, max_steps=max_steps, channels=None if channels is None else list(channels))
+                       max_step=max_step, max_steps=max_steps, channels=None if channels is None else _selected(channels))
         run = _core.Run(self._core, options, progress)
         status, message, t, component, raised = run.go()
         result = Result(self, run, _STATUS.get(status, "failed"), message, t)
@@ -176,11 +183,11 @@ class Machine:
     def start(self, channels=(), *, step=None, rtol=None, method=None, rho_inf=None, max_step=None, t=None, q=None, v=None, x=None, u=None):
         """A Simulation at the start of the machine, or at another state, brought onto its constraints."""
         options = dict(step=step, rtol=rtol, method=method, rho_inf=rho_inf, max_step=max_step, t=t, q=q, v=v, x=x, u=u)
-        return Simulation(self._core, options, [channels] if isinstance(channels, str) else list(channels), self._inputs, u)
+        return Simulation(self._core, options, _selected(channels), self._inputs)
 
     def equilibrium(self, channels=None):
         """Where the machine comes to rest: an Equilibrium, with the values of channels there."""
-        return Equilibrium(_core.equilibrium(self._core, self._selected(channels)))
+        return Equilibrium(_core.equilibrium(self._core, _selected(self._channels if channels is None else channels)))
 
     def linearize(self, *, at="start", inputs=None, outputs=()):
         """The linear system about the start of the machine, or at="equilibrium" where it comes to rest; a Linear.
@@ -193,14 +200,26 @@ class Machine:
         for name in names:
             if name not in self._inputs:
                 raise KeyError(f"no input {name!r}; there are: {', '.join(self._inputs) or 'none'}")
-        return Linear(_core.linearize(self._core, at == "equilibrium", [self._inputs[n] for n in names], list(outputs)), names)
+        return Linear(_core.linearize(self._core, at == "equilibrium", [self._inputs[n] for n in names], _selected(outputs)), names)
+
+    def inverse(self, times=None, channels=None):
+        """Kinematics and inverse dynamics of a machine whose freedom is all prescribed by motions: a Motion with positions, velocities,
+        accelerations, driving forces (joints.NAME.drive) and reactions, without integration.
+
+        times: increasing [s]; otherwise as many as output: of the file says, or 501, to its t_end. channels: names or selections.
+        """
+        if times is None:
+            if not self.t_end == self.t_end:
+                raise ValueError("times: the model file has no `simulate:` with a `t_end`, so they have to be given")
+            n = self._rows if self._rows else 501
+            times = [self.t_end * i / (n - 1) for i in range(n)]
+        times = [float(t) for t in times]
+        listed, rows = _core.inverse(self._core, times, _selected(self._channels if channels is None else channels))
+        return Motion(_numbers.array(array("d", times)), rows, listed)
 
     def modes(self, *, at="equilibrium"):
         """Modes about the equilibrium, or the start: a list of Mode, the slowest first."""
         return self.linearize(at=at, inputs=()).modes
-
-    def _selected(self, channels):
-        return list(self._channels if channels is None else channels)
 
     def __repr__(self):
         return f"<alphastep.Machine {self.title or ''}: {len(self.bodies)} bodies, {len(self.joints)} joints, {len(self.forces)} forces>"

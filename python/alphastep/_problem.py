@@ -55,7 +55,7 @@ class Problem:
     def start(self, q, v=None, x=None, *, t=None, step=None, rtol=None, method=None, rho_inf=None, max_step=None):
         """A Simulation that starts at q and v, brought onto the constraints."""
         options = dict(step=step, rtol=rtol, method=method, rho_inf=rho_inf, max_step=max_step, t=t, q=q, v=v, x=x)
-        return Simulation(self._core, options, [], {}, None)
+        return Simulation(self._core, options, [], {})
 
     def solve(self, times, q, v=None, x=None, **options):
         """States at increasing times: a dict of lists q, v, vdot, multipliers, x, one entry for each time."""

@@ -37,32 +37,17 @@ class Errors:
         return self._result._run.channel_errors()[self._result._place(name)][0]
 
 
-class Result:
-    """What Machine.run() gives: columns of numbers, by the names of channels.
+class Table:
+    """Columns of numbers by the names of channels, over .time [s]. channels: names of the columns; units[name]: their units."""
 
-    time      the times of the rows [s]
-    channels  names of the columns, units[name] their units
-    status    "done", "stopped" (by an event), "interrupted" or "failed"; message says why
-    events    what has happened, first 1000
-    error     estimated errors by channel, if accuracy was asked for, else None
-    statistics  steps, rejected_steps, failed_steps, newton_iterations, factorizations
-    """
-
-    def __init__(self, machine, run, status, message, t):
-        self._machine, self._run = machine, run
-        self.status, self.message, self.t = status, message, t
-        listed = run.channels()
+    def __init__(self, time, rows, listed):
+        self.time, self._rows = time, rows
         self.channels = [name for name, _ in listed]
         self.units = dict(listed)
         self._index = {name: i for i, name in enumerate(self.channels)}
-        time, self._rows, self._poses, errors = run.numbers()
-        self.time = _numbers.array(time)
-        self.error = None if errors is None else Errors(self, errors)
-        self.events = [Event(*e) for e in run.events()]
-        self.statistics = run.statistics()
 
     def _place(self, name):
-        return place(name, self._index, "result")
+        return place(name, self._index, type(self).__name__.lower())
 
     def __getitem__(self, name):
         """The numbers of a channel, one for each of .time, without a copy."""
@@ -78,6 +63,40 @@ class Result:
         """Names of the channels that a pattern such as "bodies.*.position.x" fits; without the last parts ("joints.pin") all of that."""
         return [n for n in self.channels if fnmatch.fnmatchcase(n, pattern) or fnmatch.fnmatchcase(n, pattern + ".*")]
 
+    def to_pandas(self):
+        """A DataFrame with the time as its index and a column for each channel. Needs pandas."""
+        import pandas
+
+        return pandas.DataFrame({n: self[n] for n in self.channels}, index=pandas.Index(self.time, name="time [s]"))
+
+
+class Motion(Table):
+    """What Machine.inverse() gives: kinematics and inverse dynamics of a prescribed motion, as columns by channels."""
+
+    def __repr__(self):
+        return f"<alphastep.Motion: {len(self)} rows of {len(self.channels)} channels>"
+
+
+class Result(Table):
+    """What Machine.run() gives: columns of numbers, by the names of channels.
+
+    time      the times of the rows [s]
+    channels  names of the columns, units[name] their units
+    status    "done", "stopped" (by an event), "interrupted" or "failed"; message says why
+    events    what has happened, first 1000
+    error     estimated errors by channel, if accuracy was asked for, else None
+    statistics  steps, rejected_steps, failed_steps, newton_iterations, factorizations
+    """
+
+    def __init__(self, machine, run, status, message, t):
+        self._machine, self._run = machine, run
+        self.status, self.message, self.t = status, message, t
+        time, rows, self._poses, errors = run.numbers()
+        super().__init__(_numbers.array(time), rows, run.channels())
+        self.error = None if errors is None else Errors(self, errors)
+        self.events = [Event(*e) for e in run.events()]
+        self.statistics = run.statistics()
+
     def position(self, body):
         """x, y and z of a body's centre of mass [m]; bodies have poses whatever the channels are."""
         return [self._pose(body, k) for k in range(3)]
@@ -91,12 +110,6 @@ class Result:
         if body not in names:
             raise KeyError(f"no body {body!r} in this machine")
         return _numbers.columns(self._poses, 7 * len(names), 7 * names.index(body) + k)
-
-    def to_pandas(self):
-        """A DataFrame with the time as its index and a column for each channel. Needs pandas."""
-        import pandas
-
-        return pandas.DataFrame({n: self[n] for n in self.channels}, index=pandas.Index(self.time, name="time [s]"))
 
     def save(self, path):
         """Writes results.h5, as `alphastep run` does (docs/results.md), to `path`."""

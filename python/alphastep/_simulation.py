@@ -15,7 +15,7 @@ class Simulation:
     state = sim.save(); sim.load(state)   bit for bit
     """
 
-    def __init__(self, of, options, channels, inputs, u):
+    def __init__(self, of, options, channels, inputs):
         self._core = _core.Simulation(of, options, channels, list(inputs.values()))
         listed = self._core.channels()
         self.channels = [name for name, _ in listed]

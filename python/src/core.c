@@ -33,8 +33,8 @@ void core_end(PyThreadState *state) {
 }
 
 /// "LookupError: no data", without a period at its end.
-static void explain(PyObject *type, PyObject *value, char *why) {
-  PyObject *name = PyObject_GetAttrString(type, "__name__");
+static void explain(PyObject *value, char *why) {
+  PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(value), "__name__");
   PyObject *text = name ? PyUnicode_FromFormat("%U: %S", name, value) : NULL;
   const char *bytes = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
   snprintf(why, AS_PLUGIN_WHY, "%s", bytes ? bytes : "an exception");
@@ -45,16 +45,21 @@ static void explain(PyObject *type, PyObject *value, char *why) {
   PyErr_Clear();
 }
 
-void core_keep(char *why) {
+PyObject *core_catch(void) {
   PyObject *type, *value, *trace;
   PyErr_Fetch(&type, &value, &trace);
   PyErr_NormalizeException(&type, &value, &trace);
   if (trace) PyException_SetTraceback(value, trace);
-  if (why) explain(type, value, why);
-  if (calls > 0 && kept == NULL) kept = Py_NewRef(value);
   Py_XDECREF(type);
-  Py_XDECREF(value);
   Py_XDECREF(trace);
+  return value;
+}
+
+void core_keep(char *why) {
+  PyObject *value = core_catch();
+  if (why) explain(value, why);
+  if (calls > 0 && kept == NULL) kept = Py_NewRef(value);
+  Py_XDECREF(value);
 }
 
 PyObject *core_kept(void) {
@@ -360,8 +365,11 @@ bool core_add_type(PyObject *module, const char *name, PyType_Spec *spec, PyType
 
 static PyMethodDef methods[] = {
     {"schema", schema, METH_NOARGS, "The JSON Schema of model files."},
-    {"equilibrium", linear_equilibrium, METH_VARARGS, NULL},
-    {"linearize", linear_linearize, METH_VARARGS, NULL},
+    {"equilibrium", analysis_equilibrium, METH_VARARGS, NULL},
+    {"linearize", analysis_linearize, METH_VARARGS, NULL},
+    {"inverse", analysis_inverse, METH_VARARGS, NULL},
+    {"study", study_go, METH_VARARGS, NULL},
+    {"reduce", reduction_go, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "alphastep._core",

@@ -23,6 +23,8 @@ void core_disarm(void);
 /// Keeps the exception that is set until the library has come back; of a thread of the library's it is dropped. `why` (AS_PLUGIN_WHY
 /// characters; may be NULL) receives it as a sentence. Needs the interpreter's lock.
 void core_keep(char *why);
+/// Takes the exception that is set.
+PyObject *core_catch(void);
 /// The exception that was kept in this thread, which is the caller's now; NULL: none.
 PyObject *core_kept(void);
 /// Raises the exception that was kept, otherwise alphastep.Error with what the library says. Returns NULL.
@@ -91,9 +93,20 @@ const as_plugin *functions_plugin(const core_functions *functions);
 int functions_visit(const core_functions *functions, visitproc visit, void *arg);
 void functions_clear(core_functions *functions);
 
-/// linear.c
-PyObject *linear_equilibrium(PyObject *self, PyObject *args);
-PyObject *linear_linearize(PyObject *self, PyObject *args);
+/// What a model file is allowed besides its own: folders of libraries, functions of Python.
+typedef struct core_permission {
+  as_plugin_policy policy;
+  as_linked_plugin linked;
+  const char **folder; ///< to be freed by PyMem_Free
+} core_permission;
+/// `plugins`: True, or a list of folders; functions: NULL, or those of `file: python`. False with an exception.
+bool core_permit(PyObject *plugins, const core_functions *functions, core_permission *out);
+
+PyObject *analysis_equilibrium(PyObject *self, PyObject *args);
+PyObject *analysis_linearize(PyObject *self, PyObject *args);
+PyObject *analysis_inverse(PyObject *self, PyObject *args);
+PyObject *study_go(PyObject *self, PyObject *args);
+PyObject *reduction_go(PyObject *self, PyObject *args);
 
 /// Makes a type and adds it to the module.
 bool core_add_type(PyObject *module, const char *name, PyType_Spec *spec, PyTypeObject **out);

@@ -39,15 +39,7 @@ static bool tell(const as_machine *m) {
   return good;
 }
 
-/// What may run besides the model: folders of libraries, functions of Python.
-typedef struct permission {
-  as_plugin_policy policy;
-  as_linked_plugin linked;
-  const char **folder;
-} permission;
-
-/// `plugins`: True, or a list of folders; functions: NULL or those that the file calls `python`.
-static bool permit(PyObject *plugins, const core_functions *functions, permission *out) {
+bool core_permit(PyObject *plugins, const core_functions *functions, core_permission *out) {
   out->policy.all = plugins == Py_True;
   if (PyList_Check(plugins)) {
     out->folder = core_texts(plugins, &out->policy.n_folders);
@@ -65,12 +57,12 @@ static bool permit(PyObject *plugins, const core_functions *functions, permissio
 /// thread at a time.
 static bool read_model(machine_object *out, const char *path, const char *text, Py_ssize_t size,
                        PyObject *settings, PyObject *plugins) {
-  permission p = {.folder = NULL};
+  core_permission p = {.folder = NULL};
   int n = 0;
   const char **setting = core_texts(settings, &n);
   if (setting == NULL) return false;
   as_messages *messages = PyMem_Malloc(sizeof *messages);
-  if (messages == NULL || !permit(plugins, out->functions, &p)) {
+  if (messages == NULL || !core_permit(plugins, out->functions, &p)) {
     if (messages == NULL) PyErr_NoMemory();
     PyMem_Free(messages);
     PyMem_Free((void *)setting);
@@ -180,6 +172,12 @@ static PyObject *held_parameters(const as_model *model) {
   return dict;
 }
 
+/// How many rows `output:` asks for by an interval; 0: it does not.
+static long rows_of(const as_machine *m) {
+  const double n = m->simulation.t_end / m->output.interval;
+  return n > 0.0 && n < 1e6 ? (long)floor(n + 1e-9) + 1 : 0;
+}
+
 static PyObject *machine_info(PyObject *self, PyObject *none) {
   (void)none;
   const as_machine *m = ((machine_object *)self)->machine;
@@ -194,6 +192,7 @@ static PyObject *machine_info(PyObject *self, PyObject *none) {
       put(out, "description",
           m->description ? PyUnicode_FromString(m->description) : Py_NewRef(Py_None)) &&
       put(out, "t_end", PyFloat_FromDouble(m->simulation.t_end)) &&
+      put(out, "rows", PyLong_FromLong(rows_of(m))) &&
       put(out, "parameters", parameters(m)) && put(out, "held", held_parameters(m->model)) &&
       put(out, "bodies", names(m->model, as_model_bodies(m->model), body_name)) &&
       put(out, "joints", names(m->model, as_model_joints(m->model), joint_name)) &&

@@ -133,6 +133,7 @@ static bool copy_def(as_study *s, const as_study_def *def) {
   s->def = *def;
   s->def.title = copy_text(s, def->title);
   s->def.model = copy_text(s, def->model);
+  if (def->text) s->def.text = asi_arena_text(&s->arena, def->text, def->text_size);
   s->def.settings = copy_texts(s, def->settings, def->n_settings);
   s->number = asi_arena_take(&s->arena, n * sizeof *s->number);
   if (s->arena.failed) return false;
@@ -210,12 +211,19 @@ static as_status check_names(const as_study *s, as_messages *messages) {
 
 // ---- the model --------------------------------------------------------------------------------------
 
+as_status asi_study_load(const as_study *s, const char *const *settings, as_machine **out,
+                         as_messages *messages) {
+  const as_study_def *d = &s->def;
+  const int n = d->n_settings + d->n_parameters;
+  return d->text ? as_machine_parse_with(d->text, d->text_size, d->model, settings, n, d->plugins,
+                                         out, messages)
+                 : as_machine_load_with(d->model, settings, n, d->plugins, out, messages);
+}
+
 static as_status load(const as_study *s, long run, as_machine **out, as_messages *messages) {
   asi_arena arena = {0};
   const char *const *settings = asi_study_settings(s, run, &arena);
-  const as_status status = settings ? as_machine_load_with(s->def.model, settings,
-                                                           s->def.n_settings + s->def.n_parameters,
-                                                           s->def.plugins, out, messages)
+  const as_status status = settings ? asi_study_load(s, settings, out, messages)
                                     : asi_study_complain_memory(messages);
   asi_arena_free(&arena);
   return status;

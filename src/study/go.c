@@ -139,17 +139,11 @@ static as_status run_machine(worker *w, const as_machine *m) {
   return AS_OK;
 }
 
-static as_status load(const as_study *s, const char *const *settings, as_machine **out,
-                      as_messages *messages) {
-  return as_machine_load_with(s->def.model, settings, s->def.n_settings + s->def.n_parameters,
-                              s->def.plugins, out, messages);
-}
-
 /// Whether the files that the study began with can be read.
 static bool can_read_files(const as_study *s) {
   const char *why;
   bool all = true;
-  for (int i = 0; i < s->n_files && all; ++i) {
+  for (int i = s->def.text ? 1 : 0; i < s->n_files && all; ++i) { // the first is the model
     FILE *file = asi_file_open(s->files[i].path, &why);
     all = file != NULL;
     if (file) fclose(file);
@@ -165,13 +159,13 @@ static as_status make_run(worker *w, long number) {
   asi_arena_reset(&w->arena);
   const char *const *settings = asi_study_settings(s, number, &w->arena);
   if (settings == NULL) return asi_fail_memory(&w->error);
-  as_status status = load(s, settings, &m, w->messages);
+  as_status status = asi_study_load(s, settings, &m, w->messages);
   // A file that only this run wants may be missing; those of the study are there, or the study ends. What was short for a moment, as
   // files that are open, is tried again.
   if (status == AS_ERR_FILE && !can_read_files(s))
     return asi_fail(&w->error, AS_ERR_FILE, (double)NAN, NULL, "%.900s",
                     w->messages->message[0].text);
-  if (status == AS_ERR_FILE) status = load(s, settings, &m, w->messages);
+  if (status == AS_ERR_FILE) status = asi_study_load(s, settings, &m, w->messages);
   if (status == AS_ERR_MEMORY) return asi_fail_memory(&w->error);
   if (status) return fail_run(w, without_folder(s, w->messages->message[0].text));
   status = check_files(s, m, &w->error);

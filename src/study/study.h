@@ -60,6 +60,9 @@ struct as_study {
   double synced; ///< when the file was last forced to the disk [s]
 };
 
+/// Reads the model with these settings.
+as_status asi_study_load(const as_study *study, const char *const *settings, as_machine **out,
+                         as_messages *messages);
 /// The values of all parameters in a run, as settings behind those of all runs; memory in the arena. NULL: there is none left.
 const char *const *asi_study_settings(const as_study *study, long run, asi_arena *arena);
 /// Finds the numbers of values; what is wrong with a parameter is told. Sets runs.

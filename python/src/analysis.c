@@ -1,4 +1,4 @@
-/// Equilibria and linearizations of machines.
+/// Analyses of machines: equilibria, linearizations, prescribed motions.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +14,8 @@ static const char *stability_name(as_stability s) {
   return names[s];
 }
 
-/// The values of channels at a state, as bytes; `names` gets (name, unit) of each.
-static PyObject *channel_values(as_channels *channels, const as_state *state, PyObject **names,
-                                as_error *error) {
-  const int n = as_channels_count(channels);
+static as_status read_channels(as_channels *channels, const as_state *state, double *row,
+                               as_error *error) {
   const double unknown = (double)NAN;
   const as_view view = {.state = state,
                         .dissipated = unknown,
@@ -28,18 +26,85 @@ static PyObject *channel_values(as_channels *channels, const as_state *state, Py
                         .error = unknown,
                         .position_drift = unknown,
                         .velocity_drift = unknown};
+  return as_channels_evaluate(channels, &view, row, error);
+}
+
+/// The values of channels at a state, as bytes; `names` gets (name, unit) of each.
+static PyObject *channel_values(as_channels *channels, const as_state *state, PyObject **names,
+                                as_error *error) {
+  const int n = as_channels_count(channels);
   double *row = PyMem_Malloc(((size_t)n + 1) * sizeof *row);
   PyObject *out = NULL;
   error->status = AS_OK;
   if (row == NULL) return PyErr_NoMemory();
-  if (as_channels_evaluate(channels, &view, row, error) == AS_OK) out = bytes_of(row, (size_t)n);
+  if (read_channels(channels, state, row, error) == AS_OK) out = bytes_of(row, (size_t)n);
   PyMem_Free(row);
   *names = out ? core_channel_list(channels) : NULL;
   return out;
 }
 
+static as_status follow_motion(const as_machine *m, const double *times, Py_ssize_t n,
+                               as_channels *channels, double *rows, core_pulse *pulse,
+                               as_error *error) {
+  const int width = as_channels_count(channels);
+  as_analysis_def def = as_default_analysis_def();
+  as_analysis *analysis = NULL;
+  def.interrupt = core_pulse_stop;
+  def.interrupt_user = pulse;
+  as_initial from = *as_model_initial(m->model);
+  as_status status = as_analysis_create(as_model_problem(m->model), &def, &analysis, error);
+  if (status == AS_OK) status = as_analysis_begin_motion(analysis, &from, NULL, error);
+  for (Py_ssize_t i = 0; i < n && status == AS_OK; ++i) {
+    if (times[i] != as_analysis_state(analysis)->t)
+      status = as_analysis_follow_motion(analysis, times[i], NULL, error);
+    const as_state *state = as_analysis_state(analysis);
+    if (status == AS_OK) status = as_channels_follow(channels, state, error);
+    if (status == AS_OK) status = read_channels(channels, state, rows + i * width, error);
+  }
+  as_analysis_destroy(analysis);
+  return status;
+}
+
+/// inverse(machine, times, channels) -> (names, rows as bytes): a machine whose freedom is all prescribed.
+PyObject *analysis_inverse(PyObject *self, PyObject *args) {
+  PyObject *machine, *given, *list, *out = NULL;
+  (void)self;
+  if (!PyArg_ParseTuple(args, "O!OO!", machine_type, &machine, &given, &PyList_Type, &list))
+    return NULL;
+  const as_machine *m = ((machine_object *)machine)->machine;
+  Py_ssize_t n = 0;
+  double *times = core_numbers(given, &n, "times");
+  int n_channels = 0;
+  const char **text = times ? core_texts(list, &n_channels) : NULL;
+  as_channels *channels = NULL;
+  core_pulse pulse = {0};
+  as_error error;
+  if (text == NULL) {
+    PyMem_Free(times);
+    return NULL;
+  }
+  as_status status = as_channels_create(m->model, text, n_channels, &channels, &error);
+  const size_t width = status ? 0 : (size_t)as_channels_count(channels);
+  double *rows = PyMem_Malloc(((size_t)n * width + 1) * sizeof *rows);
+  PyThreadState *saved = core_begin();
+  if (status == AS_OK && rows)
+    status = follow_motion(m, times, n, channels, rows, &pulse, &error);
+  core_end(saved);
+  if (rows == NULL)
+    PyErr_NoMemory();
+  else if (status)
+    core_fail(&error);
+  else
+    out = Py_BuildValue("(NN)", core_channel_list(channels), bytes_of(rows, (size_t)n * width));
+  PyMem_Free(rows);
+  PyMem_Free(times);
+  PyMem_Free((void *)text);
+  as_channels_destroy(channels);
+  return out;
+}
+
 /// equilibrium(machine, channels) -> dict
-PyObject *linear_equilibrium(PyObject *self, PyObject *args) {
+PyObject *analysis_equilibrium(PyObject *self, PyObject *args) {
   PyObject *machine, *list, *out = NULL, *names = NULL, *values = NULL;
   (void)self;
   if (!PyArg_ParseTuple(args, "O!O!", machine_type, &machine, &PyList_Type, &list)) return NULL;
@@ -154,7 +219,7 @@ static as_status find_place(const as_machine *m, bool rest, as_analysis **analys
 }
 
 /// linearize(machine, at the equilibrium?, list of held signals, list of channels) -> dict; matrices by columns.
-PyObject *linear_linearize(PyObject *self, PyObject *args) {
+PyObject *analysis_linearize(PyObject *self, PyObject *args) {
   PyObject *machine, *signals, *list, *out = NULL;
   int rest;
   (void)self;
