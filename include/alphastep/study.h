@@ -76,10 +76,11 @@ typedef void as_study_progress_fn(long over, long runs, void *user);
 
 /// A study. From as_default_study_def(). Everything is copied.
 typedef struct as_study_def {
-  unsigned cookie;             ///< set by as_default_study_def(): leave it as it is
-  const char *title;           ///< NULL: none
-  const char *model;           ///< path of the model file, required
-  const char *text; ///< its text_size bytes instead, then `model` is what messages call it; NULL: the file is read
+  unsigned cookie;   ///< set by as_default_study_def(): leave it as it is
+  const char *title; ///< NULL: none
+  const char *model; ///< path of the model file, required
+  const char *
+      text; ///< its text_size bytes instead, then `model` is what messages call it; NULL: the file is read
   size_t text_size;
   const char *const *settings; ///< n_settings, `path=value`, of all runs
   int n_settings;

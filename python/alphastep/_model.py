@@ -25,7 +25,7 @@ class Model(Parts):
         out = {"alphastep": 1}
         for key in self._order:
             value = getattr(self, key)
-            if value is not None and value != {} and value != []:
+            if value is not None and not (isinstance(value, (dict, list)) and not value):
                 out[key] = value
         return out
 

@@ -87,8 +87,7 @@ PyObject *analysis_inverse(PyObject *self, PyObject *args) {
   const size_t width = status ? 0 : (size_t)as_channels_count(channels);
   double *rows = PyMem_Malloc(((size_t)n * width + 1) * sizeof *rows);
   PyThreadState *saved = core_begin();
-  if (status == AS_OK && rows)
-    status = follow_motion(m, times, n, channels, rows, &pulse, &error);
+  if (status == AS_OK && rows) status = follow_motion(m, times, n, channels, rows, &pulse, &error);
   core_end(saved);
   if (rows == NULL)
     PyErr_NoMemory();
@@ -158,8 +157,10 @@ static PyObject *modes_of(const as_linearization *l, int n_v, as_error *error) {
   PyObject *list = PyList_New(0);
   for (int i = 0; i < modes->n && list; ++i) {
     const as_mode *m = &modes->mode[i];
-    if (!core_append(list, Py_BuildValue("(ddddNN)", m->re, m->im, m->frequency, m->damping,
-                                  PyBool_FromLong(m->free), bytes_of(m->shape, 2 * (size_t)n_v)))) Py_CLEAR(list);
+    if (!core_append(list,
+                     Py_BuildValue("(ddddNN)", m->re, m->im, m->frequency, m->damping,
+                                   PyBool_FromLong(m->free), bytes_of(m->shape, 2 * (size_t)n_v))))
+      Py_CLEAR(list);
   }
   as_modes_destroy(modes);
   return list;
@@ -171,7 +172,8 @@ static PyObject *states_of(const as_model *model, const as_linearization *l) {
   for (int i = 0; i < l->n_states && list; ++i) {
     char text[400];
     as_linear_state_name(model, l, i, text, sizeof text);
-    if (!core_append(list, Py_BuildValue("(ss)", text, as_linear_state_unit(model, l, i)))) Py_CLEAR(list);
+    if (!core_append(list, Py_BuildValue("(ss)", text, as_linear_state_unit(model, l, i))))
+      Py_CLEAR(list);
   }
   return list;
 }

@@ -166,8 +166,11 @@ static bool take_entry(PyObject *from, entry *e) {
     PyObject *function;
     if (!PyArg_ParseTuple(from, "ssO", &kind, &name, &function)) return false;
     e->force = hold(function);
-    e->of_force = (as_plugin_force){.name = name, .n_parameters = 1, .parameter = &e->id,
-                                    .reads_time = 1, .evaluate = evaluate_force};
+    e->of_force = (as_plugin_force){.name = name,
+                                    .n_parameters = 1,
+                                    .parameter = &e->id,
+                                    .reads_time = 1,
+                                    .evaluate = evaluate_force};
     return enlist(e);
   }
   PyObject *f[3], *list[4];
@@ -188,11 +191,18 @@ static bool take_entry(PyObject *from, entry *e) {
     part[i] = e->quantity + at;
     if (!take_quantities(list[i], part[i])) return false;
   }
-  e->block = (as_plugin_block){.name = name, .n_parameters = 1, .parameter = &e->id,
-                               .n_inputs = e->n_inputs, .input = part[0],
-                               .n_states = e->n_states, .state = part[1],
-                               .n_sampled = e->n_sampled, .sampled = part[2],
-                               .n_outputs = e->n_outputs, .output = part[3], .reads_time = 1,
+  e->block = (as_plugin_block){.name = name,
+                               .n_parameters = 1,
+                               .parameter = &e->id,
+                               .n_inputs = e->n_inputs,
+                               .input = part[0],
+                               .n_states = e->n_states,
+                               .state = part[1],
+                               .n_sampled = e->n_sampled,
+                               .sampled = part[2],
+                               .n_outputs = e->n_outputs,
+                               .output = part[3],
+                               .reads_time = 1,
                                .evaluate = evaluate_block,
                                .sample = e->n_sampled > 0 ? sample_block : NULL};
   return enlist(e);
@@ -223,8 +233,11 @@ core_functions *functions_create(PyObject *list) {
     else
       f->blocks[n_blocks++] = &e->block;
   }
-  f->plugin = (as_plugin){.cookie = AS_PLUGIN_COOKIE, .version = AS_PLUGIN_VERSION,
-                          .name = "python", .blocks = f->blocks, .forces = f->forces};
+  f->plugin = (as_plugin){.cookie = AS_PLUGIN_COOKIE,
+                          .version = AS_PLUGIN_VERSION,
+                          .name = "python",
+                          .blocks = f->blocks,
+                          .forces = f->forces};
   return f;
 }
 

@@ -149,7 +149,9 @@ static PyObject *signals(const as_model *model) {
     const as_signal_id id = {i};
     as_model_signal_name(model, id, text, sizeof text);
     if (!core_append(list, Py_BuildValue("(sssi)", text, kinds[as_model_signal_kind(model, id)],
-                      as_model_signal_unit(model, id), as_model_signal_place(model, id)))) Py_CLEAR(list);
+                                         as_model_signal_unit(model, id),
+                                         as_model_signal_place(model, id))))
+      Py_CLEAR(list);
   }
   return list;
 }
@@ -192,8 +194,8 @@ static PyObject *machine_info(PyObject *self, PyObject *none) {
       put(out, "description",
           m->description ? PyUnicode_FromString(m->description) : Py_NewRef(Py_None)) &&
       put(out, "t_end", PyFloat_FromDouble(m->simulation.t_end)) &&
-      put(out, "rows", PyLong_FromLong(rows_of(m))) &&
-      put(out, "parameters", parameters(m)) && put(out, "held", held_parameters(m->model)) &&
+      put(out, "rows", PyLong_FromLong(rows_of(m))) && put(out, "parameters", parameters(m)) &&
+      put(out, "held", held_parameters(m->model)) &&
       put(out, "bodies", names(m->model, as_model_bodies(m->model), body_name)) &&
       put(out, "joints", names(m->model, as_model_joints(m->model), joint_name)) &&
       put(out, "forces", names(m->model, as_model_forces(m->model), force_name)) &&
@@ -210,7 +212,9 @@ static PyObject *machine_info(PyObject *self, PyObject *none) {
 static PyObject *warnings_of(const as_machine *m, const as_survey *s) {
   PyObject *list = PyList_New(0);
   for (int i = 0; i < m->n_warnings + s->n_warnings && list; ++i) {
-    if (!core_append(list, PyUnicode_FromString(i < m->n_warnings ? m->warnings[i] : s->warning[i - m->n_warnings]))) Py_CLEAR(list);
+    if (!core_append(list, PyUnicode_FromString(i < m->n_warnings ? m->warnings[i]
+                                                                  : s->warning[i - m->n_warnings])))
+      Py_CLEAR(list);
   }
   return list;
 }
@@ -240,12 +244,9 @@ static PyMethodDef machine_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 static PyType_Slot machine_slots[] = {
-    {Py_tp_new, (void *)machine_new},
-    {Py_tp_dealloc, (void *)machine_dealloc},
-    {Py_tp_traverse, (void *)machine_traverse},
-    {Py_tp_clear, (void *)machine_clear},
-    {Py_tp_methods, machine_methods},
-    {0, NULL},
+    {Py_tp_new, (void *)machine_new},           {Py_tp_dealloc, (void *)machine_dealloc},
+    {Py_tp_traverse, (void *)machine_traverse}, {Py_tp_clear, (void *)machine_clear},
+    {Py_tp_methods, machine_methods},           {0, NULL},
 };
 static PyType_Spec machine_spec = {.name = "alphastep._core.Machine",
                                    .basicsize = sizeof(machine_object),

@@ -190,12 +190,9 @@ static PyMethodDef problem_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 static PyType_Slot problem_slots[] = {
-    {Py_tp_new, (void *)problem_new},
-    {Py_tp_dealloc, (void *)problem_dealloc},
-    {Py_tp_traverse, (void *)problem_traverse},
-    {Py_tp_clear, (void *)problem_clear},
-    {Py_tp_methods, problem_methods},
-    {0, NULL},
+    {Py_tp_new, (void *)problem_new},           {Py_tp_dealloc, (void *)problem_dealloc},
+    {Py_tp_traverse, (void *)problem_traverse}, {Py_tp_clear, (void *)problem_clear},
+    {Py_tp_methods, problem_methods},           {0, NULL},
 };
 static PyType_Spec problem_spec = {.name = "alphastep._core.Problem",
                                    .basicsize = sizeof(problem_object),

@@ -71,8 +71,9 @@ static bool take_source(PyObject *from, source *out) {
 
 static as_status read_matrix(as_mesh_files *f, as_matrix_role role, const source *s,
                              const char *name, as_error *error) {
-  return s->text ? as_mesh_files_parse_matrix(f, role, s->text, (size_t)s->size, s->path, name, error)
-                 : as_mesh_files_matrix(f, role, s->path, name, error);
+  return s->text
+             ? as_mesh_files_parse_matrix(f, role, s->text, (size_t)s->size, s->path, name, error)
+             : as_mesh_files_matrix(f, role, s->path, name, error);
 }
 
 /// Reads nodes, unknowns and matrices.

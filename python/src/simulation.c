@@ -9,6 +9,7 @@ typedef struct simulation_object {
   PyObject_HEAD PyObject *of; ///< the machine, or the problem
   as_instance *instance;      ///< of a machine; NULL: a problem
   as_integrator *integrator;  ///< the instance's, or of its own
+  PyObject *row_owner;        ///< holds the row, so that views of it do not hold the simulation
   double *row, *v, *u;        ///< of channels; velocities on the constraints; signals that are set
   int *input;                 ///< places in u of the n_inputs that set() takes
   int n_inputs;
@@ -34,7 +35,7 @@ static void simulation_dealloc(PyObject *self) {
     as_instance_destroy(s->instance);
   else
     as_integrator_destroy(s->integrator);
-  PyMem_Free(s->row);
+  Py_XDECREF(s->row_owner);
   PyMem_Free(s->v);
   PyMem_Free(s->u);
   PyMem_Free(s->input);
@@ -95,9 +96,8 @@ static bool start(simulation_object *s, PyObject *options, as_initial from) {
   }
   if (good) {
     PyThreadState *saved = core_begin();
-    const as_status status = s->instance
-                                 ? as_instance_start(s->instance, &from, &error)
-                                 : as_integrator_start(s->integrator, &from, NULL, &error);
+    const as_status status = s->instance ? as_instance_start(s->instance, &from, &error)
+                                         : as_integrator_start(s->integrator, &from, NULL, &error);
     core_end(saved);
     good = status == AS_OK && core_log_tell(&s->log);
     if (status) core_fail(&error);
@@ -148,7 +148,9 @@ static bool create(simulation_object *s, as_integrator_def *how, const char **ch
   s->n = as_problem_sizes(problem);
   if (status) return core_fail(&error) != NULL;
   const int width = s->instance ? as_instance_width(s->instance) : 0;
-  s->row = PyMem_Calloc((size_t)width + 1, sizeof *s->row);
+  s->row_owner =
+      PyByteArray_FromStringAndSize(NULL, (Py_ssize_t)sizeof(double) * (width > 0 ? width : 1));
+  if (s->row_owner) s->row = (double *)(void *)PyByteArray_AsString(s->row_owner);
   s->v = PyMem_Calloc((size_t)s->n.v + 1, sizeof *s->v);
   s->u = PyMem_Calloc((size_t)s->n.u + 1, sizeof *s->u);
   if (!s->row || !s->v || !s->u) return PyErr_NoMemory() != NULL;
@@ -309,7 +311,7 @@ static PyObject *simulation_read(PyObject *self, PyObject *none) {
 static PyObject *simulation_row(PyObject *self, PyObject *none) {
   simulation_object *s = (simulation_object *)self;
   (void)none;
-  return core_view(self, s->row, s->instance ? as_instance_width(s->instance) : 0, false);
+  return core_view(s->row_owner, s->row, s->instance ? as_instance_width(s->instance) : 0, false);
 }
 
 static PyObject *simulation_channels(PyObject *self, PyObject *none) {
@@ -407,9 +409,8 @@ static PyObject *simulation_load(PyObject *self, PyObject *args) {
   Py_ssize_t size;
   as_error error;
   if (!PyArg_ParseTuple(args, "y#", &bytes, &size) || !enter(s)) return NULL;
-  as_status status = s->instance
-                         ? as_instance_load(s->instance, bytes, (size_t)size, &error)
-                         : as_integrator_load(s->integrator, bytes, (size_t)size, &error);
+  as_status status = s->instance ? as_instance_load(s->instance, bytes, (size_t)size, &error)
+                                 : as_integrator_load(s->integrator, bytes, (size_t)size, &error);
   if (status == AS_OK) status = read_row(s, &error);
   return leave(s, status, &error);
 }

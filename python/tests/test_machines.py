@@ -114,8 +114,6 @@ def test_events_and_stop(example):
     result = machine.run()
     assert result.status == "stopped" and result.events[0].name == "floor" and result.events[0].message == "landed"
     assert abs(result.t - math.sqrt(2 / 9.81)) < 1e-8 and abs(result.time[-1] - result.t) < 1e-12
-    with pytest.raises(NotImplementedError, match="events"):
-        machine.start()
 
 
 def test_estimated_errors(cart):

@@ -32,8 +32,14 @@ def test_refused(cart):
         sim.advance(-1.0)
     with pytest.raises(TypeError):
         sim.advance("later")
-    with pytest.raises(ValueError, match="no saved state"):
+    with pytest.raises(alphastep.Error, match="no saved state"):
         sim.load(b"no state at all")
+    state = bytearray(sim.save())
+    state[20] ^= 1
+    with pytest.raises(alphastep.Error, match="damaged"):
+        sim.load(bytes(state))
+    with pytest.raises(KeyError, match="did you mean"):
+        alphastep.load(cart).start("joints.rail.displacement")["joints.rail.displacment"]
     sim.advance(0.1)
 
 
@@ -139,3 +145,86 @@ def test_bicycle(example):
         return sum(m.eigenvalue.real > 1e-6 and not m.free for m in alphastep.load(example("bicycle"), set={"parameters.v": v}).modes(at="start"))
 
     assert unstable(4.29) > 0 and unstable(4.30) == 0 and unstable(6.02) == 0 and unstable(6.03) > 0
+
+
+BALL = """alphastep: 1
+gravity: [0, 0, -10]
+parameters: {lost: 0}
+bodies: {ball: {type: point, mass: 1, position: [0, 0, 5]}}
+frames: {table: {body: ground}, middle: {body: ball}}
+joints: {floor: {type: point_on_plane, frames: [table, middle], active: false}}
+events:
+  hit: {when: bodies.ball.position.z, direction: falling, strike: floor, restitution: 0.5, set: {lost: lost + 1}}
+  low: {when: bodies.ball.position.z - 1, direction: falling, times: 1, log: low}
+simulate: {t_end: 2.6}
+"""
+
+
+def test_events():
+    """A ball of 10 m/s^2 from 5 m: on the floor at 1 s, and with half its speed again at 2 s. Events are those of run(), however the time is cut."""
+    machine = alphastep.load(BALL)
+    run = machine.run(rtol=1e-8, times=[0, 1.5, 2.6], channels=["bodies.ball.position.z", "events.hit.count"])
+    for cuts in (3, 7, 300):
+        sim = machine.start(["bodies.ball.position.z", "events.hit.count"], rtol=1e-8)
+        for i in range(cuts):
+            assert sim.advance(2.6 * (i + 1) / cuts) is False
+        assert [(e.name, e.direction, e.message) for e in sim.events] == [(e.name, e.direction, e.message) for e in run.events]
+        assert [e.t for e in sim.events] == pytest.approx([e.t for e in run.events], abs=1e-7)
+        assert sim["bodies.ball.position.z"] == pytest.approx(run["bodies.ball.position.z"][-1], abs=1e-6)
+        assert sim["events.hit.count"] == run["events.hit.count"][-1] == 3
+    assert [e.t for e in sim.events if e.name == "hit"] == pytest.approx([1, 2, 2.5], abs=1e-7)
+    assert sum(e.name == "low" for e in sim.events) == 1  # `times: 1`
+
+
+def test_events_saved():
+    """Counts travel with saved states, and come back with them."""
+    machine = alphastep.load(BALL)
+    sim = machine.start(["events.hit.count", "bodies.ball.position.z"], rtol=1e-8)
+    sim.advance(1.2)
+    kept = sim.save()
+    sim.advance(2.4)
+    there = list(sim.row), sim.events
+    other = machine.start(["events.hit.count", "bodies.ball.position.z"], rtol=1e-8)
+    for s in (sim, other):
+        s.load(kept)
+        assert s["events.hit.count"] == 1 and len(s.events) == 2
+        s.advance(2.4)
+        assert (list(s.row), s.events) == there
+    with pytest.raises(alphastep.Error, match="other channels or events"):
+        machine.start("events.hit.count").load(kept)
+
+
+def test_event_stops():
+    """An event that stops ends the call; the next one goes on."""
+    machine = alphastep.load(BALL.replace("strike: floor, restitution: 0.5, set: {lost: lost + 1}", "stop: true"))
+    sim = machine.start("bodies.ball.position.z", rtol=1e-8)
+    assert sim.advance(2.0) is True and sim.t == pytest.approx(1, abs=1e-8)
+    assert sim.advance(1.5) is False and sim["bodies.ball.position.z"] == pytest.approx(5 - 5 * 1.5**2, abs=1e-6)
+
+
+def test_vector_of_inputs(cart):
+    """advance(t, inputs) is set() and advance(), to the last bit; inputs that stay as they are leave no trace."""
+    text = cart.replace("blocks: {in:", "blocks: {other: {type: input}, in:").replace("force: blocks.in", "force: blocks.in + 2*blocks.other")
+    machine = alphastep.load(text)
+    one, two, three = (machine.start("joints.rail.displacement", step=0.01) for _ in range(3))
+    assert one.inputs == ["other", "in"]
+    from array import array
+
+    for i in range(50):
+        u = [math.sin(0.1 * (i // 5)), math.cos(0.1 * i)]
+        one.advance(0.01 * (i + 1), u if i % 2 else array("d", u))
+        two.set(other=u[0])
+        two.set(**{"in": u[1]})
+        two.advance(0.01 * (i + 1))
+        assert one.row[0] == pytest.approx(two.row[0], abs=1e-14)
+        three.set(list(three._core.inputs() and [0.0, 1.0]))  # as they are
+        three.advance(0.01 * (i + 1), [0.0, 1.0])
+    free = machine.start("joints.rail.displacement", step=0.01)
+    free.advance(0.5)
+    assert three.row[0] == free.row[0]
+    with pytest.raises(ValueError, match="2 inputs are wanted, not 1"):
+        one.advance(1.0, [1.0])
+    with pytest.raises(TypeError):
+        one.advance(1.0, ["a", "b"])
+    assert one.t == pytest.approx(0.5)
+    one.advance(0.6)  # it goes on after what was refused

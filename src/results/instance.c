@@ -51,8 +51,7 @@ static as_status create_parts(as_instance *s, const as_instance_def *def, as_err
     how.step_user = s;
   }
   if (status == AS_OK)
-    status =
-        asi_watched_integrator(s->model, def->rules, &how, &s->watch, &s->integrator, error);
+    status = asi_watched_integrator(s->model, def->rules, &how, &s->watch, &s->integrator, error);
   s->v = asi_calloc((size_t)as_model_problem(s->model)->n, sizeof *s->v);
   return status == AS_OK && s->v == NULL ? asi_fail_memory(error) : status;
 }
@@ -239,8 +238,7 @@ as_status as_instance_load(as_instance *s, const void *data, size_t size, as_err
   const size_t own = status ? 0 : (size_t)word[1];
   if (status == AS_OK)
     status = as_integrator_load(s->integrator, copy + head + own, size - head - own, error);
-  asi_archive body = {
-      .mode = ASI_ARCHIVE_READ, .data = copy + head, .size = own, .trusted = true};
+  asi_archive body = {.mode = ASI_ARCHIVE_READ, .data = copy + head, .size = own, .trusted = true};
   if (status == AS_OK) {
     if (s->watch) asi_watch_forget(s->watch);
     serialize(s, &body);

@@ -223,8 +223,8 @@ as_status asi_study_load(const as_study *s, const char *const *settings, as_mach
 static as_status load(const as_study *s, long run, as_machine **out, as_messages *messages) {
   asi_arena arena = {0};
   const char *const *settings = asi_study_settings(s, run, &arena);
-  const as_status status = settings ? asi_study_load(s, settings, out, messages)
-                                    : asi_study_complain_memory(messages);
+  const as_status status =
+      settings ? asi_study_load(s, settings, out, messages) : asi_study_complain_memory(messages);
   asi_arena_free(&arena);
   return status;
 }

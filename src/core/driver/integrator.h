@@ -278,7 +278,7 @@ as_status asi_events_act(as_integrator *s, double until);
 // integrator.c ------------------------------------------------------------------------------------
 
 /// Refuses an integrator that is NULL or has not been started.
-as_status asi_check_started(const as_integrator *s, as_error *error);
+ASI_IO as_status asi_check_started(const as_integrator *s, as_error *error);
 /// Lets the state point to some values.
 void asi_publish(as_integrator *s, double t, const asi_values *at);
 
