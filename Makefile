@@ -180,6 +180,7 @@ bench:
 	@bench/ratios.sh $(BUILD)/bench/alphastep $(BUILD)/bench/bench/ratios $(BUILD)/bench/bench/samples command start report large same small
 	@echo "== instructions"
 	@bench/instructions.sh $(BUILD)/bench/bench/steps $(BUILD)/bench/instructions.csv
+	@if [ -d $(BUILD)/bench/python ]; then PYTHONPATH=$(BUILD)/bench/python /usr/bin/python3 bench/python.py $(BUILD)/bench/bench/instance; fi
 	@bench/examples.sh $(BUILD)/bench/alphastep
 	@bench/flexible.sh $(BUILD)/bench/bench/flexible
 	@echo "== estimated errors against true ones"

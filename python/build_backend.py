@@ -44,7 +44,11 @@ def compile_package():
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
-    package = compile_package()
+    return pack(compile_package(), wheel_directory)
+
+
+def pack(package, wheel_directory):
+    """A wheel of the package's files; its name."""
     platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
     tag = f"cp311-abi3-{platform}"
     info = f"alphastep-{version()}.dist-info"

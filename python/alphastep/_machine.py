@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from array import array
 from collections import namedtuple
 
@@ -124,6 +125,23 @@ def _whereabouts(path, model):
     return (*(place or ("", 0)), text)
 
 
+class _Bar:
+    """How far a run is, in one line of standard error."""
+
+    def __init__(self, t_end):
+        self._end, self._shown = t_end, False
+
+    def __call__(self, t):
+        self._shown = True
+        print(f"\r{100 * t / self._end:3.0f} %, t = {t:.6g} s", end=" ", file=sys.stderr, flush=True)
+
+    def close(self, t):
+        """The last line, where there was one."""
+        if self._shown:
+            self(t)
+            print(file=sys.stderr)
+
+
 class Machine:
     """A machine that was read by load(). It does not change: many runs and simulations may share it, in threads, too."""
 
@@ -160,14 +178,17 @@ class Machine:
         interval   between rows [s]; or times: the times of rows
         channels   names or selections of what to keep: ["joints.pin", "energy"]
         accuracy   True: a finer run alongside estimates the error of every channel
-        progress   called now and then with the time; an exception of its ends the run
+        progress   called now and then with the time, an exception of its ends the run; or True: shown on standard error
 
         A run that fails raises Error, one that is ended by Ctrl-C Interrupted; both have the rows up to there in .result.
         """
         options = dict(t_end=t_end, step=step, rtol=rtol, method=method, rho_inf=rho_inf, interval=interval, times=times, accuracy=accuracy,
                        max_step=max_step, max_steps=max_steps, channels=None if channels is None else _selected(channels))
-        run = _core.Run(self._core, options, progress)
+        bar = _Bar(self.t_end if t_end is None else t_end) if progress is True else None
+        run = _core.Run(self._core, options, bar or progress or None)
         status, message, t, component, raised = run.go()
+        if bar:
+            bar.close(t)
         result = Result(self, run, _STATUS.get(status, "failed"), message, t)
         if isinstance(raised, KeyboardInterrupt):
             raise Interrupted(message, result) from None

@@ -18,6 +18,9 @@ TOPICS = [
     ("Problems", ["Problem"]),
     ("What is raised", ["Error", "ModelError", "Message", "Interrupted", "Warning"]),
 ]
+# Objects of these come from functions and methods.
+GIVEN = {"Machine", "Result", "Event", "Motion", "Simulation", "Equilibrium", "Linear", "Mode", "Study", "FlexibleBody", "Error", "ModelError", "Message",
+         "Interrupted", "Warning"}
 HEAD = """# The Python package: all names
 
 Made from the docstrings of the package, which `help()` shows, too; the guide is [python.md](python.md).
@@ -33,7 +36,7 @@ def signature(name, thing):
         shown = str(inspect.signature(thing))
     except (TypeError, ValueError):
         return name
-    return name + shown.replace("(self, ", "(").replace("(self)", "()")
+    return name + shown.replace("(self, ", "(").replace("(self)", "()").replace("'", "") if name not in GIVEN else name
 
 
 def block(name, about):
@@ -52,7 +55,7 @@ def members(cls):
 def entry(name):
     thing = getattr(alphastep, name)
     out = [f"### {name}\n", block(signature(name, thing), text(thing))]
-    if not inspect.isclass(thing) or issubclass(thing, tuple):
+    if name == "Mode" or not inspect.isclass(thing) or issubclass(thing, tuple):
         return out
     for member, value in members(thing).items():
         if isinstance(value, property):

@@ -34,7 +34,7 @@ void core_end(PyThreadState *state) {
 
 /// "LookupError: no data", without a period at its end.
 static void explain(PyObject *value, char *why) {
-  PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(value), "__name__");
+  PyObject *name = PyType_GetName(Py_TYPE(value));
   PyObject *text = name ? PyUnicode_FromFormat("%U: %S", name, value) : NULL;
   const char *bytes = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
   snprintf(why, AS_PLUGIN_WHY, "%s", bytes ? bytes : "an exception");
