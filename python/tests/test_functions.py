@@ -137,38 +137,43 @@ def test_described_wrongly():
 
 
 def test_threads_raise_their_own():
-    """Threads on one machine, and on one problem: each gets the exception that its own call has led to."""
+    """Threads on one machine, and on one problem, that change at every chance: each gets the exception that its own call has led to."""
+    import sys
+
     def output(t, w):
-        if t > 0.1:
-            raise LookupError(threading.get_ident())
-        return 0.0
+        raise LookupError(threading.get_ident())
 
     def force(t, q, v):
-        if t > 0.1:
-            raise LookupError(threading.get_ident())
-        return [0.0]
+        raise LookupError(threading.get_ident())
 
     machine = cart(lambda m: push(m, alphastep.Block(output, inputs=["x"]), inputs={"x": X}))
     problem = alphastep.Problem(1, mass=[[1]], force=force)
     wrong = []
 
     def work(i):
-        for _ in range(10):
+        for _ in range(40 if i % 4 == 1 else 400):
             try:
-                if i % 2:
-                    machine.run(step=0.02)
+                if i % 4 == 1:
+                    machine.start(step=0.02)
                 else:
-                    problem.start([0], [1], step=0.02).advance(1.0)
+                    problem.start([0], [1], step=0.02)
                 wrong.append("nothing raised")
             except LookupError as e:
                 if e.args[0] != threading.get_ident():
                     wrong.append(e)
+            except alphastep.Error as e:  # its own was lost
+                wrong.append(e)
 
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(6)]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+    finally:
+        sys.setswitchinterval(before)
     assert not wrong
 
 

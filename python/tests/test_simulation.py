@@ -204,7 +204,7 @@ def test_event_stops():
 
 def test_vector_of_inputs(cart):
     """advance(t, inputs) is set() and advance(), to the last bit; inputs that stay as they are leave no trace."""
-    text = cart.replace("blocks: {in:", "blocks: {other: {type: input}, in:").replace("force: blocks.in", "force: blocks.in + 2*blocks.other")
+    text = cart.replace("blocks: {in:", "blocks: {n: {type: sampled, formula: blocks.n + 1, period: 0.1}, other: {type: input}, in:").replace("force: blocks.in", "force: blocks.in + 2*blocks.other")
     machine = alphastep.load(text)
     one, two, three = (machine.start("joints.rail.displacement", step=0.01) for _ in range(3))
     assert one.inputs == ["other", "in"]
@@ -221,7 +221,7 @@ def test_vector_of_inputs(cart):
         three.advance(0.01 * (i + 1), [0.0, 1.0])
     free = machine.start("joints.rail.displacement", step=0.01)
     free.advance(0.5)
-    assert three.row[0] == free.row[0]
+    assert three.row[0] == free.row[0] and list(three.u) == [6, 0, 1] and list(one.u)[1:] == u
     with pytest.raises(ValueError, match="2 inputs are wanted, not 1"):
         one.advance(1.0, [1.0])
     with pytest.raises(TypeError):
