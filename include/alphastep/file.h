@@ -39,7 +39,7 @@ typedef struct as_message {
   char text[1536];  ///< the whole line, place included, without a line feed
 } as_message;
 
-/// All that is wrong, by place: files in the order they were opened, lines, columns.
+/// All that is wrong: first with parameters, then all else, by place: files in the order they were opened, lines, columns.
 typedef struct as_messages {
   int n;
   bool more; ///< there was more than AS_MESSAGES

@@ -1,5 +1,5 @@
 /// Messages: the first ones by place are kept, one per place and kind, so that a mistake inside `repeat` is told
-/// once.
+/// once. Those about parameters come before all others, which may follow from them.
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,9 +12,11 @@ enum { MOST_WALKS = 1000 }; ///< to places inside a text
 
 typedef struct spot {
   int file, line, column;
+  bool later; ///< it is no parameter
 } spot;
 
 static int compare(spot a, spot b) {
+  if (a.later != b.later) return a.later ? 1 : -1;
   if (a.file != b.file) return a.file < b.file ? -1 : 1;
   if (a.line != b.line) return a.line < b.line ? -1 : 1;
   return (a.column > b.column) - (a.column < b.column);
@@ -22,7 +24,13 @@ static int compare(spot a, spot b) {
 
 static spot spot_of(const asi_reader *r, int i) {
   const as_message *m = &r->messages->message[i];
-  return (spot){r->file_of[i], m->line, m->column};
+  return (spot){r->file_of[i], m->line, m->column, r->later[i]};
+}
+
+static bool is_about_parameters(const asi_reader *r) {
+  const asi_path *path = r->path;
+  while (path && path->outer) path = path->outer;
+  return path && path->key && strcmp(path->key, "parameters") == 0;
 }
 
 static bool is_full(const asi_reader *r) { return r->messages->n == AS_MESSAGES; }
@@ -42,9 +50,11 @@ static as_message *insert(asi_reader *r, spot at, const char *format) {
     all->message[k] = all->message[k - 1];
     r->format[k] = r->format[k - 1];
     r->file_of[k] = r->file_of[k - 1];
+    r->later[k] = r->later[k - 1];
   }
   r->format[i] = format;
   r->file_of[i] = at.file;
+  r->later[i] = at.later;
   all->message[i] = (as_message){.line = at.line, .column = at.column};
   return &all->message[i];
 }
@@ -104,6 +114,7 @@ static void put_indices(pen *p, const asi_index *index) {
 __attribute__((format(printf, 3, 0))) static void complain(asi_reader *r, spot at,
                                                            const char *format, va_list arguments) {
   r->wrong = r->broken = true;
+  at.later = !is_about_parameters(r);
   as_message *message = insert(r, at, format);
   if (message == NULL) return;
   pen p = {message->text, 0, sizeof message->text};
@@ -119,8 +130,8 @@ __attribute__((format(printf, 3, 0))) static void complain(asi_reader *r, spot a
 }
 
 static spot spot_of_value(const asi_reader *r, const asi_value *at) {
-  if (r->file[at->file].setting) return (spot){at->file, 0, 0};
-  return (spot){at->file, at->line, at->column};
+  if (r->file[at->file].setting) return (spot){.file = at->file};
+  return (spot){.file = at->file, .line = at->line, .column = at->column};
 }
 
 // ---- places inside a text ---------------------------------------------------------------------------
@@ -203,7 +214,7 @@ static spot spot_in_text(asi_reader *r, const asi_value *v, size_t byte) {
   }
   if (v->text[byte] && !is_blank(v->text[byte]))
     skip_between(&w, style); // else behind the last one
-  return (spot){v->file, w.line, w.column};
+  return (spot){.file = v->file, .line = w.line, .column = w.column};
 }
 
 void asi_complain_at(asi_reader *r, const asi_value *at, size_t byte, const char *format, ...) {
@@ -223,7 +234,7 @@ void asi_complain(asi_reader *r, const asi_value *at, const char *format, ...) {
 void asi_complain_file(asi_reader *r, int file, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  complain(r, (spot){file, 0, 0}, format, arguments);
+  complain(r, (spot){.file = file}, format, arguments);
   va_end(arguments);
 }
 
@@ -237,7 +248,8 @@ void asi_complain_fault(int file, int line, int column, const char *sentence, vo
 }
 
 bool asi_would_keep(const asi_reader *r, const asi_value *at) {
-  const spot here = spot_of_value(r, at);
+  spot here = spot_of_value(r, at);
+  here.later = !is_about_parameters(r);
   for (int i = 0; i < r->messages->n; ++i)
     if (compare(here, spot_of(r, i)) == 0) return false;
   return !is_full(r) || compare(here, spot_of(r, AS_MESSAGES - 1)) < 0;

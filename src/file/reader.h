@@ -102,6 +102,7 @@ struct asi_reader {
   as_messages *messages;
   const char *format[AS_MESSAGES]; ///< what the messages were made with
   int file_of[AS_MESSAGES];
+  bool later[AS_MESSAGES]; ///< of messages: they are about no parameter
   bool wrong;  ///< there was a message
   bool broken; ///< something about the thing that is read is wrong: it cannot be added
   bool no_memory;
