@@ -9,7 +9,7 @@
 ///
 /// What is NULL or empty is not there. A digest stands behind the whole, as in results.h5. Nothing in a file is trusted: a dataset has the size that follows
 /// from the interfaces and modes, and no more numbers than the file's own size allows, before memory is taken.
-#define _POSIX_C_SOURCE 200809L // stat, close
+#define _POSIX_C_SOURCE 200809L // stat
 
 #include <errno.h>
 #include <math.h>
@@ -18,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "alphastep/flexible_file.h"
 #include "alphastep/version.h"
@@ -218,39 +217,31 @@ static bool fill_file(const char *path, const as_flexible_data *d) {
   return ok;
 }
 
-/// Puts the digest behind a closed file and gives it its name.
-static bool finish_file(const char *beside, const char *path) {
+/// Puts the digest behind a closed file.
+static bool seal_file(const char *path) {
   struct stat about;
-  return stat(beside, &about) == 0 && asi_hdf5_seal(beside, (uint64_t)about.st_size, true) &&
-         asi_file_rename(beside, path, true);
+  return stat(path, &about) == 0 && asi_hdf5_seal(path, (uint64_t)about.st_size, true);
 }
 
-static as_status write_beside(const char *path, const char *beside, const as_flexible_data *d,
-                              as_error *error) {
-  const int made = asi_file_create(beside);
-  if (made < 0) return asi_fail_write(path, errno, error);
-  close(made);
+/// HDF5 opens the draft by its name; what is open here keeps it locked until it has its own.
+static as_status write_draft(const char *path, const as_flexible_data *d, as_error *error) {
+  asi_draft draft;
+  as_status status = asi_draft_open(&draft, path, error);
+  if (status) return status;
   const asi_hdf5_voice voice = asi_hdf5_hush();
-  const bool ok = fill_file(beside, d) && finish_file(beside, path);
-  const int number = errno;
+  if (!fill_file(draft.beside, d) || !seal_file(draft.beside))
+    status = asi_fail_write(path, errno, error);
   asi_hdf5_restore(voice);
-  if (ok) return AS_OK;
-  (void)remove(beside);
-  return asi_fail_write(path, number, error);
+  return asi_draft_close(&draft, status, true, error);
 }
 
 as_status as_flexible_write(const char *path, const as_flexible_data *data, as_error *error) {
   if (path == NULL) return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL, "The path is NULL.");
   as_status status = as_flexible_check(data, error);
   if (status) return status;
-  const char *obstacle = asi_file_obstacle(path);
-  if (obstacle)
-    return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL, "%.300s cannot be written: %s.", path,
-                    obstacle);
-  char *beside = asi_file_beside(path, ".new");
-  status =
-      beside && H5open() >= 0 ? write_beside(path, beside, data, error) : asi_fail_memory(error);
-  free(beside);
+  pthread_mutex_lock(&one_at_a_time);
+  status = H5open() >= 0 ? write_draft(path, data, error) : asi_fail_memory(error);
+  pthread_mutex_unlock(&one_at_a_time);
   return status;
 }
 

@@ -1,6 +1,7 @@
 /// Flexible bodies in files: what is written is read, and what was damaged, cut off or made up is refused.
-#define _POSIX_C_SOURCE 200809L // mkdtemp
+#define _DEFAULT_SOURCE // mkdtemp, flock, symlink
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -228,6 +230,37 @@ static void what_is_no_body_is_not_written(void **state) {
   free(s);
 }
 
+/// A draft that another process is writing is left alone; what a killed one has left, or a link that somebody has put there, is in nobody's way.
+static void a_file_has_one_writer(void **state) {
+  (void)state;
+  flexible_sample *s = make();
+  as_flexible_data *d = NULL;
+  as_error error = {0};
+  char beside[80], victim[80];
+  snprintf(beside, sizeof beside, "%s.new", path);
+  snprintf(victim, sizeof victim, "%s/victim", folder);
+  assert_int_equal(as_flexible_write(path, &s->data, &error), AS_OK);
+  const int other = open(beside, O_RDWR | O_CREAT | O_EXCL, 0600);
+  assert_int_equal(write(other, "half", 4), 4);
+  assert_int_equal(flock(other, LOCK_EX | LOCK_NB), 0);
+  s->data.mass *= 2.0;
+  assert_int_equal(as_flexible_write(path, &s->data, &error), AS_ERR_FILE);
+  assert_non_null(strstr(error.message, "body.h5 cannot be written: another process is writing it"));
+  char there[8] = "";
+  assert_int_equal(pread(other, there, sizeof there, 0), 4);
+  assert_string_equal(there, "half");
+  assert_int_equal(close(other), 0);
+  assert_int_equal(as_flexible_write(path, &s->data, &error), AS_OK);
+  assert_int_equal(symlink(victim, beside), 0);
+  assert_int_equal(as_flexible_write(path, &s->data, &error), AS_OK);
+  assert_int_not_equal(access(victim, F_OK), 0);
+  assert_int_not_equal(access(beside, F_OK), 0);
+  assert_int_equal(as_flexible_read(path, &d, &error), AS_OK);
+  assert_true(d->mass == s->data.mass);
+  as_flexible_destroy(d);
+  free(s);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_is_written_is_read),
@@ -236,6 +269,7 @@ int main(void) {
       cmocka_unit_test(damage_is_refused),
       cmocka_unit_test(what_lies_is_refused),
       cmocka_unit_test(what_is_no_body_is_not_written),
+      cmocka_unit_test(a_file_has_one_writer),
   };
   return cmocka_run_group_tests(tests, begin, end);
 }
