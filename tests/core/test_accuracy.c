@@ -77,7 +77,8 @@ static int check(const automatic_problem *p, int n, const char *what, const seri
 }
 
 /// The end error is the tolerance times a constant near one; and the numbers are those of the table, which holds them for all
-/// problems and methods: errors to a factor of 2 (they are differences), steps to a tenth.
+/// problems and methods: errors to a factor of 4, over all tolerances to one of 1.5, steps to a tenth. Andrews' mechanism makes of round-off
+/// in its functions errors from 0.16 to 0.38 rtol at 1e-6 (`tools/portable ... libm`), since they pass through zero.
 static int check_table(const automatic_problem *p, as_method method, const series *s) {
   static const char *const names[] = {
       [AS_METHOD_INDEX3] = "index-3", [AS_METHOD_INDEX2] = "index-2", [AS_METHOD_SOI2] = "SOI2"};
@@ -89,19 +90,27 @@ static int check_table(const automatic_problem *p, as_method method, const serie
   while (!found && fgets(line, sizeof line, page)) found = strncmp(line, begin, strlen(begin)) == 0;
   fclose(page);
   if (!found) fail_msg("docs/automatic-steps.md has no line \"%s\"", begin);
-  int failures = 0;
+  int failures = 0, n = 0;
+  double apart = 0.0; // of logarithms
   char *at = line + strlen(begin);
   for (int i = 0; i < TOLERANCES; ++i) {
     const double constant = strtod(at, &at), steps = strtod(at + 1, &at);
     const double is = s->at_end[i] / tolerances[i];
     at += 2;
     if (i >= count_of(p, method)) continue;
-    if (is > 0.05 && is < 20.0 && is < 2.0 * constant && is > 0.5 * constant &&
+    ++n;
+    apart += log(is / constant);
+    if (is > 0.05 && is < 20.0 && is < 4.0 * constant && is > 0.25 * constant &&
         fabs(s->steps[i] / steps - 1.0) < 0.1)
       continue;
     print_error("%s, %s, rtol %.0e: error %.2g rtol in %g steps, docs/automatic-steps.md has %g "
                 "in %g\n",
                 p->name, names[method], tolerances[i], is, s->steps[i], constant, steps);
+    ++failures;
+  }
+  if (!(fabs(apart) < n * log(1.5))) {
+    print_error("%s, %s: errors are %.2f times those of docs/automatic-steps.md\n", p->name,
+                names[method], exp(apart / n));
     ++failures;
   }
   return failures;

@@ -245,7 +245,8 @@ static void a_file_has_one_writer(void **state) {
   assert_int_equal(flock(other, LOCK_EX | LOCK_NB), 0);
   s->data.mass *= 2.0;
   assert_int_equal(as_flexible_write(path, &s->data, &error), AS_ERR_FILE);
-  assert_non_null(strstr(error.message, "body.h5 cannot be written: another process is writing it"));
+  assert_non_null(
+      strstr(error.message, "body.h5 cannot be written: another process is writing it"));
   char there[8] = "";
   assert_int_equal(pread(other, there, sizeof there, 0), 4);
   assert_string_equal(there, "half");

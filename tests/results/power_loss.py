@@ -57,7 +57,7 @@ class Lost(Exception):
 def run(*arguments, log=None):
     env = dict(os.environ)
     if log:
-        env.update(LD_PRELOAD=RECORDER, POWER_LOG=log)
+        env.update(LD_PRELOAD=" ".join(filter(None, (RECORDER, env.get("LD_PRELOAD")))), POWER_LOG=log)
     return subprocess.run([COMMAND, *arguments], stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE, env=env, check=False)
 
 

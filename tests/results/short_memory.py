@@ -12,7 +12,8 @@ import subprocess
 import sys
 import tempfile
 
-COMMAND, PRELOADED = sys.argv[1], sys.argv[2]
+COMMAND = sys.argv[1]
+PRELOADED = " ".join(filter(None, (sys.argv[2], os.environ.get("LD_PRELOAD"))))  # beside what `tools/portable` preloads
 TRIALS = int(sys.argv[3]) if len(sys.argv) > 3 else 60
 SEED = int(sys.argv[4]) if len(sys.argv) > 4 else 1
 PATIENCE = 600  # s

@@ -529,7 +529,9 @@ as_status asi_newton(asi_stepper *s) {
     // Old factors, or those of a simpler matrix, may lead astray: begin again with better ones before damping, and before
     // giving up. They would not help where the prediction itself cannot be evaluated.
     const bool outside = status == AS_ERR_RETRY || status == AS_ERR_NONFINITE;
-    const bool astray = status == AS_OK && (isnan(norm) || (previous > 1.0 && norm > previous));
+    // An increment that has grown where nothing but round-off is left has not been led anywhere.
+    const bool astray =
+        status == AS_OK && (isnan(norm) || (previous > 1.0 && norm > previous && !is_round_off(s)));
     const bool approximate = s->active == &s->shared;
     if ((as_status_is_recoverable(status) || astray) && (!refactorized || approximate) &&
         !(outside && !moved)) {
