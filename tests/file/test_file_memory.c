@@ -22,6 +22,8 @@
 #include "plugins.h"
 #include "share.h"
 
+static const char *told; ///< by the last machine that was loaded
+
 static as_status load(const char *path, const char *const *settings, int n) {
   static as_messages messages;
   static char whole[4096];
@@ -32,6 +34,7 @@ static as_status load(const char *path, const char *const *settings, int n) {
     fail_msg("%s, %d messages", as_status_name(status), messages.n);
   if (status == AS_ERR_MEMORY)
     assert_string_equal(messages.message[0].text, "error: out of memory");
+  told = messages.n > 0 ? messages.message[0].text : "";
   as_machine_destroy(m);
   return status;
 }
@@ -55,7 +58,7 @@ static long fail_each(const char *path, const char *const *settings, int n, as_s
     // The assembly may get by without an allocation that failed; a file that cannot be read for want of memory is
     // refused as such.
     if (status != AS_ERR_MEMORY && status != AS_ERR_FILE && status != expected)
-      fail_msg("allocation %ld of %s: %s", k, path, as_status_name(status));
+      fail_msg("allocation %ld of %s: %s, %s", k, path, as_status_name(status), told);
   }
 }
 
@@ -83,6 +86,22 @@ static void test_wrong(void **state) {
   (void)fail_each("tests/files/wrong/repeat.yaml", NULL, 0, AS_ERR_ARGUMENT, 1);
   (void)fail_each("tests/files/wrong/names.yaml", NULL, 0, AS_ERR_ARGUMENT, 1);
   (void)fail_each("tests/files/wrong/include_wrong.yaml", NULL, 0, AS_ERR_ARGUMENT, 1);
+}
+
+/// Tyres, roads, starts at rest, flexible bodies, mirrored groups.
+static void test_newer(void **state) {
+  (void)state;
+  const char *const rough[] = {"roads.slope={type: rough, class: C, seed: 1, start: 3}",
+                               "start=null"};
+  const char *const table[] = {
+      "roads.slope={type: table, height: {x: [-9, 9], y: [-9, 9], z: [[0, 0], [0.1, 0]]}}",
+      "start=null"};
+  const long n = fail_each("tests/files/rolling.yaml", NULL, 0, AS_OK, 3);
+  (void)fail_each("tests/files/rolling.yaml", rough, 2, AS_OK, 1);
+  (void)fail_each("tests/files/rolling.yaml", table, 2, AS_OK, 1);
+  const long k = fail_each("examples/machines/flexible-satellite/model.yaml", NULL, 0, AS_OK, 3);
+  (void)fail_each("tests/files/mirror.yaml", NULL, 0, AS_OK, 37);
+  print_message("  %ld and %ld allocations\n", n, k);
 }
 
 /// A block and a force of a plugin, all well and with a mistake.
@@ -175,8 +194,11 @@ static void test_large_table(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_good), cmocka_unit_test(test_wrong), cmocka_unit_test(test_plugins),
-      cmocka_unit_test(test_blocks_in_steps), cmocka_unit_test(test_large_table)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_good),
+                                     cmocka_unit_test(test_wrong),
+                                     cmocka_unit_test(test_newer),
+                                     cmocka_unit_test(test_plugins),
+                                     cmocka_unit_test(test_blocks_in_steps),
+                                     cmocka_unit_test(test_large_table)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
