@@ -179,11 +179,19 @@ as_status asi_draft_open(asi_draft *o, const char *path, as_error *error) {
   return status;
 }
 
+/// Why a stream has failed at some time before: what it would write now fails likewise.
+static int why_failed(FILE *file) {
+  clearerr(file);
+  errno = 0;
+  return putc(0, file) == EOF || fflush(file) != 0 ? errno : 0;
+}
+
 as_status asi_draft_close(asi_draft *o, as_status status, bool sync, as_error *error) {
   if (o->file == NULL) return status;
   errno = 0;
   bool ok = fflush(o->file) == 0 && !ferror(o->file) && (!sync || asi_file_sync(fileno(o->file)));
   int number = errno;
+  if (!ok && number == 0) number = why_failed(o->file);
   const int locked = dup(fileno(o->file)); // until it has its name
   if (fclose(o->file) != 0 && ok) {
     ok = false;

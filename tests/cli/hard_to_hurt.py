@@ -273,6 +273,20 @@ def test_inputs_spared():
         check(result.returncode in (2, 4) and read("out/results.h5") == before, command, result)
 
 
+def test_full_disk():
+    """What does not fit is refused with the reason, whoever writes it, and leaves what was there."""
+    run("run", write("model.yaml", BODY), "-q", "-o", "out")
+    limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))  # noqa: E731
+    for command in (("report", "out", "-o", "page.html"), ("report", "out"), ("modes", "model.yaml", "--at", "0", "-o", "."),
+                    ("study", "model.yaml", "--sweep", "bodies.a.mass=1:99:1", "--result", "x=max:bodies.a.position.x", "-q", "-o", "study")):
+        before = os.listdir("out")
+        result = subprocess.run([COMMAND, *command], stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE, check=False,
+                                preexec_fn=limit, restore_signals=False)
+        check(result.returncode == 4 and b"cannot be written: File too large." in result.stderr, command, result)
+        left = [name for name in os.listdir(".") if name.endswith((".new", ".html"))]
+        check(not left and os.listdir("out") == before, command, "leaves", left, os.listdir("out"))
+
+
 def test_drafts():
     """A file that one process writes is not written by a second one; a draft that a killed one has left is in nobody's way."""
     run("run", write("model.yaml", BODY), "-q", "-o", "out")
