@@ -21,8 +21,17 @@ static void write_seed(const char *from, const char *folder, size_t number) {
 }
 
 static void write_seeds(const char *folder) {
-  static const char *const from[] = {"tests/files/good", "tests/files/wrong",
-                                     "examples/machines/four-bar", "examples/machines/heavy-top"};
+  static const char *const from[] = {"tests/files",
+                                     "tests/files/good",
+                                     "tests/files/good/beams",
+                                     "tests/files/wrong",
+                                     "examples/car",
+                                     "examples/car/parts",
+                                     "examples/machines/flexible-satellite",
+                                     "examples/machines/cart-pole",
+                                     "examples/machines/semi-active",
+                                     "examples/machines/four-bar",
+                                     "examples/machines/heavy-top"};
   size_t n = 0;
   for (size_t k = 0; k < sizeof from / sizeof from[0]; ++k) {
     DIR *all = opendir(files_path(from[k]));
@@ -55,6 +64,15 @@ static bool is_slow(const char *text) {
   return false;
 }
 
+/// The folder that other files are looked for in: those with tyres, tables, flexible bodies, parts.
+static const char *place(size_t size) {
+  static const char *const in[] = {"tests/files", "tests/files/good",
+                                   "examples/machines/flexible-satellite", "examples/car"};
+  static char path[1024];
+  snprintf(path, sizeof path, "%s/fuzz.yaml", files_path(in[size / 2 % 4]));
+  return path;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static as_messages messages;
   static const char *const setting = "simulate.step=1";
@@ -67,7 +85,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   free(text);
   if (slow) return 0;
   const int n_settings = size % 2 == 0;
-  const as_status status = as_machine_parse((const char *)data, size, "fuzz.yaml", &setting,
+  const as_status status = as_machine_parse((const char *)data, size, place(size), &setting,
                                             n_settings, &machine, &messages);
   must((status == AS_OK) == (machine != NULL), "neither a machine nor a failure");
   must((status == AS_OK) == (messages.n == 0), "a failure without messages, or the other way");
