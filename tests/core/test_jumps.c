@@ -304,6 +304,43 @@ static void test_jumps(void **state) {
   }
 }
 
+/// A point that nothing but a sampled force pushes: behind a jump all that is remembered of steps is as if the new force had always been there,
+/// means of v on the straight line through the velocity of now, and v' of earlier steps that of now.
+static void test_memory(void **state) {
+  (void)state;
+  static const subject push = {
+      "a push",
+      "alphastep: 1\n"
+      "bodies: {a: {type: point, mass: 2, velocity: [3, 0, 0]}}\n"
+      "forces: {wind: {type: load, body: a, force: [blocks.u, 0, 2*blocks.u]}}\n"
+      "blocks: {u: {type: sampled, formula: \"floor(9*sin(700*t))\", period: 4e-3}}\n",
+      4e-3, true, false};
+  as_machine *machine = load(&push);
+  for (int m = 0; m < 2; ++m) {
+    as_integrator *s = begin(machine, m == 0 ? AS_METHOD_INDEX2 : AS_METHOD_INDEX3, 1e-3);
+    const asi_stepper *x = &s->stepper;
+    int seen = 0;
+    for (int k = 1; k <= 50; ++k) {
+      advance(s, k * 4e-3);
+      if (!x->last.jumped || k < 3) continue;
+      assert_true(x->path.count > 1 && x->predictor.count > 1);
+      double back = 0.0;
+      for (int i = 0; i < x->path.count; ++i) {
+        for (int j = 0; j < 3; ++j)
+          assert_true(fabs(x->path.mean[i][j] - x->now.v[j] +
+                           (back + 0.5 * x->path.h[i]) * x->now.vdot[j]) < 1e-12);
+        back += x->path.h[i];
+      }
+      for (int i = 0; i < x->predictor.count; ++i)
+        for (int j = 0; j < 3; ++j) assert_true(fabs(x->predictor.z[i][j] - x->now.vdot[j]) < 1e-9);
+      ++seen;
+    }
+    assert_true(seen > 20);
+    as_integrator_destroy(s);
+  }
+  as_machine_destroy(machine);
+}
+
 // ---- responses ----------------------------------------------------------------------------------------
 
 /// The first machines, sampled with 1 kHz; the second force of the second one changes now and then, beside the first one.
@@ -433,9 +470,9 @@ static void test_saved_responses(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_order),
-                                     cmocka_unit_test(test_whole_period),
-                                     cmocka_unit_test(test_jumps), cmocka_unit_test(test_responses),
-                                     cmocka_unit_test(test_saved_responses)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_order),     cmocka_unit_test(test_whole_period),
+      cmocka_unit_test(test_jumps),     cmocka_unit_test(test_memory),
+      cmocka_unit_test(test_responses), cmocka_unit_test(test_saved_responses)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
