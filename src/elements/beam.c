@@ -49,7 +49,7 @@
 enum { N = ASI_BEAM };
 
 /// g and its two derivatives. Formulas lose all digits at small angles: below s = 2.5 the series sum |B_2k|/(2k)! s^(k-1).
-static void coefficients(double s, double g[3]) {
+void asi_beam_coefficients(double s, double g[3]) {
   static const double term[] = {
       0.08333333333333333,   0.001388888888888889,  3.306878306878307e-05,  8.267195767195768e-07,
       2.08767569878681e-08,  5.284190138687493e-10, 1.3382536530684679e-11, 3.3896802963225827e-13,
@@ -82,7 +82,7 @@ typedef struct relation {
 } relation;
 
 /// S(d), of which g is known
-static void set_S(const double *d, const double *g, double *out) {
+void asi_beam_set_S(const double *d, const double *g, double *out) {
   const double *u = d, *w = d + 3, ww = asi_dot(w, w), wu = asi_dot(w, u);
   const double k = 2.0 * g[1] * wu;
   double near[3];
@@ -142,25 +142,13 @@ static void add_product(const double *A, const double *B, double *out, int strid
   }
 }
 
-/// out += factor B^T K, where B has nothing below on the left
-static void add_transposed_product(double factor, const double *B, const double *K, double *out) {
+/// out += B^T K, where B has nothing below on the left
+static void add_transposed_product(const double *B, const double *K, double *out) {
   for (int i = 0; i < N; ++i, out += N) {
     asi_simd2 sum[3] = {asi_simd_load(out), asi_simd_load(out + 2), asi_simd_load(out + 4)};
-    for (int k = 0; k < 3; ++k) add_row(factor * B[N * k + i], K + N * k, sum);
-    for (int k = 3; k < N && i >= 3; ++k) add_row(factor * B[N * k + i], K + N * k, sum);
+    for (int k = 0; k < 3; ++k) add_row(B[N * k + i], K + N * k, sum);
+    for (int k = 3; k < N && i >= 3; ++k) add_row(B[N * k + i], K + N * k, sum);
     put(sum, out);
-  }
-}
-
-/// A B of two that have nothing below on the left.
-static void set_product(const double *A, const double *B, double *out) {
-  for (int i = 0; i < N; ++i) {
-    asi_simd2 sum[3] = {asi_simd_splat(0.0), asi_simd_splat(0.0), asi_simd_splat(0.0)};
-    if (i < 3)
-      add_row_times(A + N * i, B, sum);
-    else
-      for (int k = 3; k < N; ++k) add_right(A[N * i + k], B + N * k, sum);
-    put(sum, out + N * i);
   }
 }
 
@@ -190,7 +178,7 @@ static bool relate(const asi_beam *b, const as_body_motion *const body[2], relat
   asi_so3_log(q, x->d + 3);
   const double s = asi_dot(x->d + 3, x->d + 3), most = 3.14149265358979323846;
   if (!(s < most * most)) return false;
-  coefficients(s, x->g);
+  asi_beam_coefficients(s, x->g);
   asi_sum(body[1]->x, -1.0, body[0]->x, apart);
   asi_copy(apart, between);
   asi_set(0.0, 0.0, 0.0, x->arm[1]);
@@ -266,10 +254,8 @@ static void set_Y(const relation *x, const double *moving, double *out) {
 /// What an evaluation needs.
 typedef struct bend {
   relation x;
-  double strain[N], rate[N];  ///< e and e'
-  double bowed[2];            ///< c_2 e_2 and c_3 e_3: the first row of B = de~/de is (1, these, 0)
-  double inner[N], stress[N]; ///< K (e~ + tau e~'), and N = B^T of that
-  double wrench[N];           ///< on frame B, in its axes
+  asi_beam_strain at;
+  double wrench[N];                    ///< on frame B, in its axes
   double apart[3], spin[3], moving[N]; ///< where it is damped: Delta, Omega, delta'
 } bend;
 
@@ -289,34 +275,18 @@ static void set_moving(const asi_beam *b, const as_element_input *in, bend *at) 
   }
 }
 
-/// e~, and with `rate` e~' = B e'.
-static void set_bowed(const asi_beam *b, bend *at, double *out) {
-  memcpy(out, at->strain, sizeof at->strain);
-  for (int k = 0; k < 2; ++k) {
-    at->bowed[k] = b->bow[k] * at->strain[k + 1];
-    out[0] += at->bowed[k] * at->strain[k + 1] / 2.0;
-    at->rate[0] += at->bowed[k] * at->rate[k + 1];
-  }
-}
-
 static int measure(const asi_beam *b, const as_element_input *in, bend *at) {
+  double rate[N];
   if (!relate(b, in->body, &at->x))
     return asi_retry(in, "its ends are turned by half a turn, where their rotation has no value");
-  set_S(at->x.d, at->x.g, at->x.S);
-  for (int k = 0; k < N; ++k) at->strain[k] = (at->x.d[k] - b->rest[k]) / b->length;
-  memset(at->rate, 0, sizeof at->rate);
+  asi_beam_set_S(at->x.d, at->x.g, at->x.S);
   if (b->damped) {
     set_moving(b, in, at);
-    times(at->x.S, false, at->moving, at->rate);
-    for (int k = 0; k < N; ++k) at->rate[k] /= b->length;
+    times(at->x.S, false, at->moving, rate);
   }
-  double all[N];
-  set_bowed(b, at, all);
-  for (int k = 0; k < N; ++k) all[k] += b->tau * at->rate[k];
-  times(b->K, false, all, at->inner);
-  memcpy(at->stress, at->inner, sizeof at->stress);
-  for (int k = 0; k < 2; ++k) at->stress[k + 1] += at->bowed[k] * at->inner[0];
-  times(at->x.S, true, at->stress, at->wrench);
+  if (!asi_beam_stress(b, at->x.d, b->damped ? rate : NULL, &at->at))
+    return asi_retry(in, "it is strained so far that it has no stiffness");
+  times(at->x.S, true, at->at.stress, at->wrench);
   for (int k = 0; k < N; ++k) at->wrench[k] = -at->wrench[k];
   return AS_DONE;
 }
@@ -461,40 +431,18 @@ static void set_rows(const double *from, double *H) {
   }
 }
 
-/// B^T K B
-static void set_damping(const asi_beam *b, const bend *at, double *out) {
-  memcpy(out, b->K, N * N * sizeof *out);
-  for (int i = 0; i < N; ++i)
-    for (int k = 0; k < 2; ++k) out[N * i + k + 1] += at->bowed[k] * out[N * i];
-  for (int j = 0; j < N; ++j)
-    for (int k = 0; k < 2; ++k) out[N * (k + 1) + j] += at->bowed[k] * out[j];
-}
-
-/// D_e N: what it takes besides B^T K B
-static void add_bow(const asi_beam *b, const bend *at, double *out) {
-  for (int k = 0; k < 2; ++k) {
-    out[(N + 1) * (k + 1)] += b->bow[k] * at->inner[0];
-    const double by = b->tau * b->bow[k] * at->rate[k + 1];
-    for (int i = 0; i < N && b->damped; ++i) {
-      const double below = i == 1 || i == 2 ? at->bowed[i - 1] * b->K[0] : 0.0;
-      out[N * i + k + 1] += by * (b->K[N * i] + below);
-    }
-  }
-}
-
 static void add_tangents(const asi_beam *b, const bend *at, double *f_q, double *f_v) {
   const relation *x = &at->x;
-  const double per = 1.0 / b->length;
-  double K[N * N], C[N * N] = {0}, left[N * N] = {0}, sum[N * N] = {0}, T[N * N] = {0}, H[N * ROW];
-  set_damping(b, at, K);
+  double K[N * N], damping[N * N], C[N * N] = {0}, left[N * N] = {0}, sum[N * N] = {0},
+                                   T[N * N] = {0}, H[N * ROW];
+  asi_beam_stress_tangents(b, &at->at, K, b->damped ? damping : NULL);
   if (b->damped) {
-    add_transposed_product(b->tau * per, x->S, K, C);
+    add_transposed_product(x->S, damping, C);
     add_product(C, x->S, T, N);
   }
   if (f_q) {
-    add_bow(b, at, K);
-    add_transposed_product(per, x->S, K, left);
-    add_W(x, at->stress, left);
+    add_transposed_product(x->S, K, left);
+    add_W(x, at->at.stress, left);
     if (b->damped) {
       double Y[N * N];
       set_Y(x, at->moving, Y);
@@ -530,11 +478,8 @@ static int evaluate(const as_element_input *in, const as_element_output *out, co
   return b->loaded ? asi_beam_add_load(b, in, out) : AS_DONE;
 }
 
-static double quadratic(const double *M, const double *x) {
-  double Mx[N], sum = 0.0;
-  times(M, false, x, Mx);
-  for (int k = 0; k < N; ++k) sum += x[k] * Mx[k];
-  return sum;
+static double product(const double *a, const double *b) {
+  return asi_dot(a, b) + asi_dot(a + 3, b + 3);
 }
 
 static double potential(const as_element_input *in, const void *data) {
@@ -542,76 +487,21 @@ static double potential(const as_element_input *in, const void *data) {
   bend at;
   if (measure(b, in, &at)) return (double)NAN;
   const double weight = b->heavy ? asi_beam_weight_potential(b, in) : 0.0;
-  double bowed[N];
-  set_bowed(b, &at, bowed);
-  return b->length * quadratic(b->K, bowed) / 2.0 + weight;
+  return b->length * product(at.at.y, at.at.strain) / 2.0 + weight;
 }
 
 static void power(const as_element_input *in, as_element_power *out, const void *data) {
   const asi_beam *b = data;
   bend at;
   out->supplied = b->loaded ? asi_beam_load_power(b, in) : 0.0;
-  out->dissipated =
-      measure(b, in, &at) ? (double)NAN : b->tau * b->length * quadratic(b->K, at.rate);
+  out->dissipated = 0.0;
+  if (measure(b, in, &at))
+    out->dissipated = (double)NAN;
+  else if (b->damped)
+    out->dissipated = b->tau * b->length * product(at.at.r, at.at.s);
 }
 
-// ---- rest shape and K* ------------------------------------------------------------------------------
-
-/// The inverse of a symmetric positive definite matrix, by Gauss and Jordan; false: it is not.
-bool asi_beam_invert(const double *from, double *out) {
-  double m[N * N];
-  memcpy(m, from, sizeof m);
-  memset(out, 0, N * N * sizeof *out);
-  for (int k = 0; k < N; ++k) out[N * k + k] = 1.0;
-  for (int k = 0; k < N; ++k) {
-    const double pivot = m[N * k + k];
-    if (!(pivot > 1e-14 * fabs(from[N * k + k])) || !isfinite(pivot)) return false;
-    for (int j = 0; j < N; ++j) {
-      m[N * k + j] /= pivot;
-      out[N * k + j] /= pivot;
-    }
-    for (int i = 0; i < N; ++i) {
-      const double factor = i == k ? 0.0 : m[N * i + k];
-      for (int j = 0; j < N; ++j) {
-        m[N * i + j] -= factor * m[N * k + j];
-        out[N * i + j] -= factor * out[N * k + j];
-      }
-    }
-  }
-  return true;
-}
-
-/// Q(s)^T
-static void set_Q(const relation *rest, double s, double *out) {
-  double back[N], R[9], q[4], x[3], Ad[N * N] = {0}, S[N * N];
-  for (int k = 0; k < N; ++k) back[k] = -(1.0 - s) * rest->d[k];
-  asi_so3_exp(back + 3, q);
-  asi_so3_matrix(q, R);
-  asi_so3_tangent_transposed_times(back + 3, back, x); // the inverse of u = S^T r
-  asi_add_matrix(1.0, R, Ad, N);
-  asi_add_matrix(1.0, R, Ad + 3 * N + 3, N);
-  asi_add_skew_times(1.0, x, R, Ad + 3, N); // Ad(x, R) = [ R  x~ R; 0  R ]
-  set_S(rest->d, rest->g, S);
-  set_product(S, Ad, out); // Q^T = S Ad
-}
-
-/// out += factor Q^T F Q, where F is symmetric
-static void add_compliance(double factor, const double *Qt, const double *F, double *out) {
-  for (int i = 0; i < N; ++i) {
-    double row[N], other[N];
-    times(F, false, Qt + N * i, row);
-    times(Qt, false, row, other);
-    for (int j = 0; j < N; ++j) out[N * i + j] += factor * other[j];
-  }
-}
-
-// Three points leave 3e-6 in an arc of 0.5 rad.
-const double asi_beam_point[ASI_BEAM_POINTS] = {0.03376524289842399, 0.16939530676686773,
-                                                0.38069040695840156, 0.6193095930415985,
-                                                0.8306046932331322,  0.966234757101576};
-const double asi_beam_weight[ASI_BEAM_POINTS] = {0.08566224618958518, 0.1803807865240693,
-                                                 0.23395696728634552, 0.23395696728634552,
-                                                 0.1803807865240693,  0.08566224618958518};
+// ---- rest shape -------------------------------------------------------------------------------------
 
 static bool is_unit(const double *A) {
   for (int i = 0; i < 9; ++i)
@@ -636,40 +526,6 @@ bool asi_beam_shape(asi_beam *beam, const as_body_motion *a, const as_body_motio
   return beam->length > 0.0;
 }
 
-bool asi_beam_stiffness(asi_beam *beam, const double section[ASI_BEAM_POINTS][36],
-                        const double *middle, bool plain, double tau) {
-  double sum[N * N] = {0};
-  relation rest;
-  memcpy(rest.d, beam->rest, sizeof rest.d);
-  coefficients(asi_dot(rest.d + 3, rest.d + 3), rest.g);
-  for (int k = 0; k < ASI_BEAM_POINTS; ++k) {
-    double Qt[N * N], F[N * N];
-    if (!asi_beam_invert(section[k], F)) return false;
-    set_Q(&rest, asi_beam_point[k], Qt);
-    add_compliance(asi_beam_weight[k], Qt, F, sum);
-  }
-  if (plain)
-    memcpy(beam->K, middle, sizeof beam->K);
-  else if (!asi_beam_invert(sum, beam->K))
-    return false;
-  for (int k = 0; k < 2; ++k) { // the part of the shear compliance that is the section's own
-    const double part =
-        plain ? 1.0 : fmin(beam->K[(N + 1) * (k + 1)] / middle[(N + 1) * (k + 1)], 1.0);
-    beam->bow[k] = 1.0 - part * part + (1.0 - part) * (1.0 - part) / 5.0;
-  }
-  beam->damped = tau != 0.0;
-  beam->tau = tau;
-  return true;
-}
-
-bool asi_beam_init(asi_beam *beam, const as_body_motion *a, const as_body_motion *b,
-                   const double *section, bool plain, double tau) {
-  double all[ASI_BEAM_POINTS][36];
-  for (int k = 0; k < ASI_BEAM_POINTS; ++k) memcpy(all[k], section, sizeof all[k]);
-  return asi_beam_shape(beam, a, b) &&
-         asi_beam_stiffness(beam, (const double(*)[36])all, section, plain, tau);
-}
-
 // ---- results ----------------------------------------------------------------------------------------
 
 /// [BE.11] without what acts in between: N_A = S(-d)^T N and N_B = S(d)^T N
@@ -681,10 +537,10 @@ int asi_beam_ends(const asi_beam *b, const as_element_input *in, double end[2][A
   for (int e = 0; e < 2; ++e) {
     double S[N * N], d[N];
     for (int k = 0; k < N; ++k) d[k] = e ? at.x.d[k] : -at.x.d[k];
-    set_S(d, at.x.g, S);
-    times(S, true, at.stress, end[e]);
+    asi_beam_set_S(d, at.x.g, S);
+    times(S, true, at.at.stress, end[e]);
   }
-  memcpy(strain, at.strain, sizeof at.strain);
+  memcpy(strain, at.at.strain, sizeof at.at.strain);
   return AS_DONE;
 }
 

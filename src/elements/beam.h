@@ -17,9 +17,12 @@ typedef struct asi_beam {
   asi_frame frame[2];            ///< of the end sections; axis 0 is along the reference line
   double length;                 ///< of the reference line [m]
   double rest[ASI_BEAM];         ///< d of the unloaded shape
-  double K[ASI_BEAM * ASI_BEAM]; ///< K*, or the section's stiffness
-  double bow[2];                 ///< c_2 and c_3; 0: plain
-  double tau;                    ///< [s], of damping: C = tau K
+  bool plain;                    ///< K is the stiffness; otherwise K*(d), by these, see beam_stiffness.c
+  double K[ASI_BEAM * ASI_BEAM];
+  double F0[ASI_BEAM * ASI_BEAM], F1[ASI_BEAM * ASI_BEAM], F2[ASI_BEAM * ASI_BEAM];
+  bool tapered, coupled; ///< F1 is not zero; F2 is not diagonal
+  double part[2];        ///< k_2 and k_3
+  double tau;            ///< [s], of damping
   bool damped;
   bool tilted[2]; ///< the frame has other axes than its body
   bool centered;  ///< frames are at the centres of their bodies
@@ -55,6 +58,30 @@ bool asi_beam_shape(asi_beam *beam, const as_body_motion *a, const as_body_motio
 /// definite.
 bool asi_beam_stiffness(asi_beam *beam, const double section[ASI_BEAM_POINTS][36],
                         const double *middle, bool plain, double tau);
+
+/// [BE.2]-[BE.4]: g(s), dg/ds, d2g/ds2; S(d) with these at s = |w|^2.
+void asi_beam_coefficients(double s, double g[3]);
+void asi_beam_set_S(const double *d, const double *g, double *out);
+
+// ---- elasticity (beam_stiffness.c) ------------------------------------------------------------------
+
+/// What d means for the forces, [BE.12], [BE.14].
+typedef struct asi_beam_strain {
+  double strain[ASI_BEAM], stress[ASI_BEAM]; ///< e, N with damping
+  double y[ASI_BEAM];                        ///< K*(d) e
+  double r[ASI_BEAM], s[ASI_BEAM];           ///< rates, if it is damped: G d', and K* times it
+  // Not if it is plain:
+  double d[ASI_BEAM], z[ASI_BEAM];              ///< d~, C y
+  double p[ASI_BEAM], q[ASI_BEAM], Cs[ASI_BEAM]; ///< D d', F_2 B(y) p, C s
+  double t[3], factor[ASI_BEAM * ASI_BEAM], inverse[ASI_BEAM];
+} asi_beam_strain;
+
+/// `rate` is d', NULL if it is not damped. False: it is strained so far that it has no stiffness.
+bool asi_beam_stress(const asi_beam *beam, const double *d, const double *rate,
+                     asi_beam_strain *out);
+/// D_d of the stress at fixed d', and, if it is damped, by d'.
+void asi_beam_stress_tangents(const asi_beam *beam, const asi_beam_strain *at, double *by_d,
+                              double *by_rate);
 
 /// The sections at its ends: force and moment in the axes of the sections, without what acts between the nodes; strains
 /// likewise. AS_DONE or AS_RETRY.
