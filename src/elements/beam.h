@@ -18,10 +18,11 @@ typedef struct asi_beam {
   double length;                 ///< of the reference line [m]
   double rest[ASI_BEAM];         ///< d of the unloaded shape
   bool plain;                    ///< K is the stiffness; otherwise K*(d), by these, see beam_stiffness.c
-  double K[ASI_BEAM * ASI_BEAM];
+  double K[ASI_BEAM * ASI_BEAM]; ///< of the section at mid-length
   double F0[ASI_BEAM * ASI_BEAM], F1[ASI_BEAM * ASI_BEAM], F2[ASI_BEAM * ASI_BEAM];
   bool tapered, coupled; ///< F1 is not zero; F2 is not diagonal
   double part[2];        ///< k_2 and k_3
+  double phi;            ///< 12 EI/(GA L^2), the smaller of both; 0: plain
   double tau;            ///< [s], of damping
   bool damped;
   bool tilted[2]; ///< the frame has other axes than its body

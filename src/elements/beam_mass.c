@@ -39,6 +39,9 @@ static void set_table(const asi_beam *b, const double *density, double T[D][D], 
     half[0] += mass * (1.0 - s);
     half[1] += mass * s;
   }
+  const double inside = b->plain ? 0.0 : (half[0] + half[1]) * (1.0 + 3.0 * b->phi) / 720.0;
+  for (int k = 1; k < D; k += 2)
+    for (int l = 1; l < D; l += 2) T[k][l] += k == l ? inside : -inside;
 }
 
 void asi_beam_set_mass(asi_beam *b, const double density[ASI_BEAM_POINTS],

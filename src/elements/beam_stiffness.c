@@ -107,63 +107,77 @@ ASI_INLINED void subtract_C_transposed(const asi_beam *b, const two *d, const tw
 
 // ---- K*(d) ------------------------------------------------------------------------------------------
 
+/// m += A^T F_2 A + T F_1 A + (T F_1 A)^T, below the diagonal, for any F_1 and F_2
+static void add_general(const asi_beam *b, const double *t, const double *A, double *m) {
+  double left[N * N], FA[N * N] = {0};
+  memcpy(left, b->F1, sizeof left);
+  for (int j = 0; j < N; ++j)
+    left[j] = t[0] * b->F1[j] + t[1] * b->F1[N + j] + t[2] * b->F1[2 * N + j];
+  for (int i = 0; i < N; ++i)
+    for (int k = 0; k < N; ++k)
+      for (int j = 0; j < N; ++j) FA[N * i + j] += b->F2[N * i + k] * A[N * k + j];
+  for (int i = 0; i < N; ++i)
+    for (int j = 0; j <= i; ++j)
+      for (int k = 0; k < N; ++k)
+        m[N * i + j] += A[N * k + i] * FA[N * k + j] + left[N * i + k] * A[N * k + j] +
+                        A[N * k + i] * left[N * j + k];
+}
+
+/// The same with F_1 = 0 and F_2 diagonal. A has no numbers above on the right.
+static void add_diagonal(const double *F2, const double *A, double *m) {
+  for (int k = 0; k < N; ++k) {
+    const double *row = A + N * k, f = F2[(N + 1) * k];
+    const int end = k < 3 ? 3 : N;
+    for (int i = 0; i < end; ++i) {
+      const double by = f * row[i];
+      for (int j = 0; j <= i; ++j) m[N * i + j] += by * row[j];
+    }
+  }
+}
+
+/// m = L D L^T, from and to below the diagonal; false: it is not positive.
+static bool factorize_matrix(double *m, double *inverse) {
+#pragma GCC unroll 6
+  for (int k = 0; k < N; ++k) {
+    double row[N];
+    double pivot = m[(N + 1) * k];
+#pragma GCC unroll 6
+    for (int j = 0; j < k; ++j) {
+      double x = m[N * k + j];
+#pragma GCC unroll 6
+      for (int i = 0; i < j; ++i) x -= row[i] * m[N * j + i];
+      row[j] = x; // L_kj D_j
+      m[N * k + j] = x * inverse[j];
+      pivot -= x * m[N * k + j];
+    }
+    if (!(pivot > 0.0) || !isfinite(pivot)) return false;
+    inverse[k] = 1.0 / pivot;
+  }
+  return true;
+}
+
 /// T F*(d) T^T = L D L^T, where T puts t = u~/L into the first row: there bending leaves zeros, and what stretches the line is not found as the
 /// small difference of what bends it. False: it is not positive.
 static bool factorize(const asi_beam *b, asi_beam_strain *x) {
-  double A[N * N] = {0}, FA[N * N], *const m = x->factor, t[3], v[N];
-  asi_add_skew(-1.0, x->d + 3, A, N);
-  asi_add_skew(-1.0, x->d, A + 3 * N, N);
-  asi_add_skew(-1.0, x->d + 3, A + 3 * N + 3, N);
-  asi_set(0.0, 0.0, 0.0, t);
-  asi_add(1.0 / b->length, x->d, t);
-  asi_cross(t, x->d + 3, v);
-  for (int i = 0; i < 3; ++i) {
-    A[N * i] = v[i];
-    A[N * (3 + i)] = 0.0; // u~ x u~
-  }
-  memset(FA, 0, sizeof FA);
-  for (int i = 0; i < N; ++i)
-    for (int k = 0; k < N; ++k) {
-      const double f = b->F2[N * i + k];
-      if (k != i && !b->coupled) continue;
-      for (int j = 0; j < N; ++j) FA[N * i + j] += f * A[N * k + j];
-    }
+  const double *u = x->d, *w = x->d + 3, per = 1.0 / b->length;
+  double *const m = x->factor, *const t = x->t, v[3];
+  for (int k = 0; k < 3; ++k) t[k] = per * u[k];
+  asi_cross(t, w, v);
+  // A = [ -w~ 0; -u~ -w~ ], and its first column A T_1 = (t x w; 0)
+  const double A[N * N] = {v[0], w[2],  -w[1], 0.0,   0.0,   0.0,   //
+                           v[1], 0.0,   w[0],  0.0,   0.0,   0.0,   //
+                           v[2], -w[0], 0.0,   0.0,   0.0,   0.0,   //
+                           0.0,  u[2],  -u[1], 0.0,   w[2],  -w[1], //
+                           0.0,  0.0,   u[0],  -w[2], 0.0,   w[0],  //
+                           0.0,  -u[0], 0.0,   w[1],  -w[0], 0.0};
   memcpy(m, b->F0, N * N * sizeof *m);
-  for (int i = 0; i < N; ++i) {
-    v[i] = 0.0;
-    for (int k = 0; k < 3; ++k) v[i] += b->F0[N * i + k] * t[k];
-  }
-  for (int i = 0; i < N; ++i) m[N * i] = v[i];
-  m[0] = asi_dot(t, v);
-  for (int i = 0; i < N; ++i)
-    for (int k = 0; k < N; ++k)
-      for (int j = 0; j <= i; ++j) m[N * i + j] += A[N * k + i] * FA[N * k + j];
-  if (b->tapered) {
-    double TF[N * N];
-    memcpy(TF, b->F1, sizeof TF);
-    for (int j = 0; j < N; ++j) {
-      TF[j] = 0.0;
-      for (int k = 0; k < 3; ++k) TF[j] += t[k] * b->F1[N * k + j];
-    }
-    for (int i = 0; i < N; ++i)
-      for (int j = 0; j <= i; ++j)
-        for (int k = 0; k < N; ++k)
-          m[N * i + j] += TF[N * i + k] * A[N * k + j] + A[N * k + i] * TF[N * j + k];
-  }
-  asi_copy(t, x->t);
-  for (int k = 0; k < N; ++k) {
-    const double pivot = m[(N + 1) * k];
-    if (!(pivot > 0.0) || !isfinite(pivot)) return false;
-    const double by = x->inverse[k] = 1.0 / pivot;
-    double column[N];
-    for (int i = k + 1; i < N; ++i) {
-      column[i] = m[N * i + k];
-      m[N * i + k] *= by;
-    }
-    for (int i = k + 1; i < N; ++i)
-      for (int j = k + 1; j <= i; ++j) m[N * i + j] -= m[N * i + k] * column[j];
-  }
-  return true;
+  for (int i = 0; i < N; ++i) m[N * i] = asi_dot(b->F0 + N * i, t);
+  m[0] = t[0] * m[0] + t[1] * m[N] + t[2] * m[2 * N];
+  if (b->coupled || b->tapered)
+    add_general(b, t, A, m);
+  else
+    add_diagonal(b->F2, A, m);
+  return factorize_matrix(m, x->inverse);
 }
 
 /// out = K*(d) x
@@ -455,7 +469,7 @@ static void finish_moments(asi_beam *b, const double *F) {
 
 bool asi_beam_stiffness(asi_beam *b, const double section[ASI_BEAM_POINTS][36],
                         const double *middle, bool plain, double tau) {
-  double sum[N * N] = {0}, g[3];
+  double sum[N * N] = {0}, mean[3] = {0}, g[3];
   asi_beam_coefficients(asi_dot(b->rest + 3, b->rest + 3), g);
   memset(b->F1, 0, sizeof b->F1);
   memset(b->F2, 0, sizeof b->F2);
@@ -465,19 +479,19 @@ bool asi_beam_stiffness(asi_beam *b, const double section[ASI_BEAM_POINTS][36],
     set_Q(b->rest, g, asi_beam_point[k], Qt);
     add_compliance(asi_beam_weight[k], Qt, F, sum);
     add_moments(b, k, F);
+    for (int i = 0; i < 3; ++i) mean[i] += asi_beam_weight[k] * F[(N + 1) * i];
   }
   b->plain = plain;
+  b->phi = 0.0;
   b->damped = tau != 0.0;
   b->tau = tau;
-  if (plain) {
-    memcpy(b->K, middle, sizeof b->K);
-    return true;
-  }
-  if (!asi_beam_invert(sum, b->K)) return false;
+  memcpy(b->K, middle, sizeof b->K);
+  if (plain) return true;
   finish_moments(b, sum);
-  for (int k = 0; k < 2; ++k) {
-    const double own = b->K[(N + 1) * (k + 1)] / middle[(N + 1) * (k + 1)];
-    b->part[k] = (3.0 + 2.0 * fmin(own, 1.0)) / 5.0;
+  for (int k = 0; k < 2; ++k) { // shear 2 and bending 3, shear 3 and bending 2
+    const double phi = mean[k + 1] / (b->length * b->length * b->F2[(N + 1) * (5 - k)]);
+    b->part[k] = (3.0 + 2.0 * phi / (1.0 + phi)) / 5.0;
+    b->phi = k > 0 ? fmin(b->phi, phi) : phi;
   }
   return true;
 }
