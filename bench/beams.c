@@ -414,7 +414,8 @@ int main(int argc, char **argv) {
       count(argv[2], (int)strtol(argv[3], NULL, 10), argv[4], (int)strtol(argv[5], NULL, 10)) == 0)
     return 0;
   if (argc == 2 && strcmp(argv[1], "compare") == 0) {
-    for (int k = getenv("FIRST") ? atoi(getenv("FIRST")) : 0; k < SUBJECTS; ++k) compare((subject_kind)k);
+    for (int k = getenv("FIRST") ? atoi(getenv("FIRST")) : 0; k < SUBJECTS; ++k)
+      compare((subject_kind)k);
     return 0;
   }
   fprintf(stderr,

@@ -7,12 +7,11 @@
 ///     S(w) = I + w~/2 + g w~^2,   X = u~/2 + g (u~ w~ + w~ u~) + 2 g1 (w.u) w~^2
 ///
 /// with s = |w|^2, g = (1 - (|w|/2) cot(|w|/2))/s, g1 = dg/ds, g2 = dg1/ds. With the rest shape d0 and its arc length L, [BE.3]
-/// strains e = (d - d0)/L, [BE.12] those with the bow of the line inside the element, e~ = e + ((c_2 e_2^2 + c_3 e_3^2)/2, 0 ...),
-/// B = de~/de, and stress N = B^T K (e~ + tau e~'), [BE.5]
+/// strains e = (d - d0)/L and stress N(d, d') = dV/dd + damping by beam_stiffness.c, C = D_d' N, [BE.5]
 ///
-///     V = L e~^T K e~/2,   (n, m) = -S^T N on frame B, in its axes,   tau L e~'^T K e~' is dissipated
-///     D (n, m) = -H delta - tau T_u Delta~ w_B,   T = S^T (B^T K B/L) S
-///     H = S^T (D_e N/L) S + W(d; N) S + tau (S^T (B^T K B/L) Y(d; delta') S + T [ -Omega~ (rho x Omega)~; 0 -Omega~ ])
+///     (n, m) = -S^T N on frame B, in its axes
+///     D (n, m) = -H delta - T_u Delta~ w_B,   T = S^T C S
+///     H = S^T D_d N S + W(d; N) S + S^T C Y(d; delta') S + T [ -Omega~ (rho x Omega)~; 0 -Omega~ ]
 ///
 /// where [BE.4] W(d; N) = D_d (S(d)^T N) and Y(d; nu) = D_d (S(d) nu) are made of parts that are odd and even in d,
 ///
@@ -32,10 +31,6 @@
 ///
 /// For delta' v and omega stand for the moves, Omega = Q^T omega_A, Delta = E^T (v_B - v_A): it does not depend on a common
 /// velocity, so no digit is lost in a fast machine.
-///
-/// [BE.6] K* makes linear statics exact at the nodes: with Q(s) N the wrench that equilibrium asks for in the section at s,
-///
-///     K*^-1 = int_0^1 Q^T K_section^-1 Q ds,   Q(s) = Ad(exp(-(1 - s) d0))^T S(d0)^T
 #include "elements/beam.h"
 
 #include <math.h>
@@ -434,7 +429,7 @@ static void set_rows(const double *from, double *H) {
 static void add_tangents(const asi_beam *b, const bend *at, double *f_q, double *f_v) {
   const relation *x = &at->x;
   double K[N * N], damping[N * N], C[N * N] = {0}, left[N * N] = {0}, sum[N * N] = {0},
-                                   T[N * N] = {0}, H[N * ROW];
+                                         T[N * N] = {0}, H[N * ROW];
   asi_beam_stress_tangents(b, &at->at, K, b->damped ? damping : NULL);
   if (b->damped) {
     add_transposed_product(x->S, damping, C);

@@ -14,10 +14,10 @@ enum {
 };
 
 typedef struct asi_beam {
-  asi_frame frame[2];            ///< of the end sections; axis 0 is along the reference line
-  double length;                 ///< of the reference line [m]
-  double rest[ASI_BEAM];         ///< d of the unloaded shape
-  bool plain;                    ///< K is the stiffness; otherwise K*(d), by these, see beam_stiffness.c
+  asi_frame frame[2];    ///< of the end sections; axis 0 is along the reference line
+  double length;         ///< of the reference line [m]
+  double rest[ASI_BEAM]; ///< d of the unloaded shape
+  bool plain;            ///< K is the stiffness; otherwise K*(d), by these, see beam_stiffness.c
   double K[ASI_BEAM * ASI_BEAM]; ///< of the section at mid-length
   double F0[ASI_BEAM * ASI_BEAM], F1[ASI_BEAM * ASI_BEAM], F2[ASI_BEAM * ASI_BEAM];
   bool tapered, coupled; ///< F1 is not zero; F2 is not diagonal
@@ -72,7 +72,7 @@ typedef struct asi_beam_strain {
   double y[ASI_BEAM];                        ///< K*(d) e
   double r[ASI_BEAM], s[ASI_BEAM];           ///< rates, if it is damped: G d', and K* times it
   // Not if it is plain:
-  double d[ASI_BEAM], z[ASI_BEAM];              ///< d~, C y
+  double d[ASI_BEAM], z[ASI_BEAM];               ///< d~, C y
   double p[ASI_BEAM], q[ASI_BEAM], Cs[ASI_BEAM]; ///< D d', F_2 B(y) p, C s
   double t[3], factor[ASI_BEAM * ASI_BEAM], inverse[ASI_BEAM];
 } asi_beam_strain;

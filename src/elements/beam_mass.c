@@ -8,6 +8,8 @@
 ///
 ///     F_k = sum_l T_kl y_l''     y_l'' = sigma_l v_e' + R_e g_l     g_l = omega' x c_l + omega x (omega x c_l)     e of director l
 ///
+/// [BE.15] What the line inside does besides the cubic one makes it heavier: T_22 = T_44 += c m, T_24 = T_42 -= c m, c = (1 + 3 phi)/720.
+///
 /// [BE.9] So each director l adds, to the columns of its body e and the rows of each body b, with h_lb = sum_k T_lk c_k over those of b,
 ///
 ///     M, by v':          sigma_l T_lb I,   sigma_l h_lb~ R_b^T              T_lb that of b's place

@@ -1,10 +1,14 @@
 /// What is elastic in a beam's element: its energy by d, with the strains that vary between its nodes condensed.
 ///
+/// [BE.6] K* makes linear statics exact at the nodes: with Q(s) N the wrench that equilibrium asks for in the section at s,
+///
+///     K*^-1 = int_0^1 Q^T F Q ds    Q(s) = Ad(exp(-(1 - s) d0))^T S(d0)^T    F = K_section^-1
+///
 /// [BE.12] A section at s has the strains e(s) = F(s) N(s), N(s) = y + (s - 1/2) ad_d^T y, and it is the deformed line that says how forces become
 /// moments. With F_k = int (s - 1/2)^k F ds, A = ad_d~^T and C = F_1 + F_2 A,
 ///
 ///     K*(d)^-1 = F*(d) = F_0 + F_1 A + A^T F_1 + A^T F_2 A      V = L e^T K*(d) e/2      e = (d - d0)/L
-///     d~ = d0 + D (d - d0)    D = diag(1, k_2, k_3, 1, 1, 1)    k_i = (3 + 2 p_i)/5    p_i = K*_ii(d0)/K_ii
+///     d~ = d0 + D (d - d0)    D = diag(1, k_2, k_3, 1, 1, 1)    k_i = (3 + 2 p_i)/5    p_i = phi_i/(1 + phi_i)    phi_2 = 12 EI_3/(GA_2 L^2)
 ///
 /// where F_0 is such that F*(d0) is [BE.6]. With y = K* e, z = C y and B(y) x = ad_x^T y
 ///
@@ -281,8 +285,9 @@ bool asi_beam_stress(const asi_beam *b, const double *d, const double *rate, asi
 }
 
 /// What the rate adds to dN for a direction: d~ its part for d~, dz of z, of which dy has the part Cdy.
-ASI_INLINED void add_damped(const asi_beam *b, const asi_beam_strain *at, const two *d, const two *y,
-                            const two *z, const two *by, const two *dy, const two *dz, two *out) {
+ASI_INLINED void add_damped(const asi_beam *b, const asi_beam_strain *at, const two *d,
+                            const two *y, const two *z, const two *by, const two *dy, const two *dz,
+                            two *out) {
   two p[N], q[N], s[N], Cs[N], a[N], F[N], r[N], ds[N], Cds[N], sum[N];
   splat(at->p, p);
   splat(at->q, q);

@@ -37,7 +37,15 @@ static void section(double *K) {
 }
 
 // Frames at the bodies' centres and along their axes, which has formulas of its own, too.
-typedef enum end_frames { OFF, TILTED, OFF_AND_TILTED, PLAIN, FRAMES } end_frames;
+typedef enum end_frames {
+  OFF,
+  TILTED,
+  OFF_AND_TILTED,
+  PLAIN,
+  DIAGONAL,
+  TAPERED,
+  FRAMES
+} end_frames;
 
 /// Curved, twisted.
 static asi_beam make_with(end_frames frames, bool plain, double tau) {
@@ -46,13 +54,21 @@ static asi_beam make_with(end_frames frames, bool plain, double tau) {
   const asi_frame none = {{0}, {1, 0, 0, 0, 1, 0, 0, 0, 1}};
   const asi_frame turned = {{-0.1, 0, 0.2}, {0.36, 0.48, -0.8, -0.8, 0.6, 0, 0.48, 0.64, 0.6}};
   if (frames == PLAIN) b.frame[0] = b.frame[1] = none;
+  if (frames >= DIAGONAL) b.frame[0] = b.frame[1] = none;
   if (frames == TILTED) b.frame[0] = turned, b.frame[1] = none;
   if (frames == OFF_AND_TILTED) b.frame[0] = turned;
   double K[36];
   section(K);
+  for (int k = 0; k < 36 && frames == DIAGONAL; ++k) K[k] = k % 7 == 0 ? K[k] : 0.0;
   const as_body_motion A = body_at(0, 0, 0, (double[3]){0.1, 0.2, -0.1});
   const as_body_motion B = body_at(1, 0.2, -0.1, (double[3]){0.3, -0.2, 0.3});
   assert_true(asi_beam_init(&b, &A, &B, K, plain, tau));
+  if (frames == TAPERED) {
+    double all[ASI_BEAM_POINTS][36];
+    for (int i = 0; i < ASI_BEAM_POINTS; ++i)
+      for (int k = 0; k < 36; ++k) all[i][k] = (1.0 + asi_beam_point[i]) * K[k];
+    assert_true(asi_beam_stiffness(&b, (const double(*)[36])all, K, plain, tau));
+  }
   return b;
 }
 
@@ -79,6 +95,26 @@ static void move(as_body_motion body[2], int k, double by, bool velocity) {
   }
 }
 
+/// What damping takes is the power of its forces.
+static void assert_power(const asi_beam *b, const as_body_motion body[2], const double *f) {
+  as_body_motion still[2] = {body[0], body[1]};
+  double rest[N], power = 0.0;
+  as_element_power out = {0};
+  const as_element_input in = {.body = {&body[0], &body[1]}};
+  for (int e = 0; e < 2; ++e) {
+    asi_set(0.0, 0.0, 0.0, still[e].v);
+    asi_set(0.0, 0.0, 0.0, still[e].omega);
+  }
+  force_of(b, &still[0], &still[1], rest, NULL, NULL);
+  for (int e = 0; e < 2; ++e)
+    for (int k = 0; k < 3; ++k)
+      power += (f[6 * e + k] - rest[6 * e + k]) * body[e].v[k] +
+               (f[6 * e + 3 + k] - rest[6 * e + 3 + k]) * body[e].omega[k];
+  asi_beam_type.power(&in, &out, b);
+  assert_true(out.dissipated > 0.0);
+  assert_near("dissipated", out.dissipated, -power, 1e-11 * out.dissipated);
+}
+
 static double energy(const asi_beam *b, const as_body_motion body[2]) {
   const as_element_input in = {.body = {&body[0], &body[1]}};
   return asi_beam_type.potential(&in, b);
@@ -100,6 +136,7 @@ static void test_tangents(void **state) {
       turn(&body[1], w);
       double f[N], f_q[N * N] = {0}, f_v[N * N] = {0}, up[N], down[N];
       force_of(&b, &body[0], &body[1], f, f_q, f_v);
+      if (damped) assert_power(&b, body, f);
       double size = 0.0;
       for (int i = 0; i < N * N; ++i) size = fmax(size, fabs(f_q[i]));
       for (int k = 0; k < N; ++k)

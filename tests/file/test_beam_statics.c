@@ -157,7 +157,7 @@ static void test_bend(void **state) {
                   error[2][ROOT], plain[0][TIP], plain[1][TIP]);
     for (int c = 0; c < 2; ++c)
       for (int k = 0; k < ERRORS; ++k) assert_true(error[c + 1][k] < error[c][k] / 12.0);
-    assert_true(error[2][TIP] < 5.5e-5 && error[2][ROOT] < 2e-2);
+    assert_true(error[2][TIP] < 3.6e-5 && error[2][ROOT] < 1.5e-2);
     for (int k = 0; k < ERRORS; ++k) {
       assert_true(plain[1][k] < plain[0][k] / 3.5 && plain[0][k] > 30.0 * error[0][k]);
     }
@@ -221,7 +221,7 @@ static void test_follower(void **state) {
                   cases[i].F, cases[i].q, error[0][0], error[1][0], error[2][0], error[0][1],
                   error[1][1], error[2][1], error[0][2], error[1][2], error[2][2]);
     for (int k = 0; k < 3; ++k)
-      assert_true(error[2][k] <= error[0][k] / 15.0 && error[2][k] < 4e-4);
+      assert_true(error[2][k] <= error[0][k] / 200.0 && error[2][k] < 2e-5);
   }
 }
 
@@ -274,7 +274,7 @@ static void test_pretwisted(void **state) {
                   large[i].force, error[0][0], error[1][0], error[2][0], error[0][1], error[1][1],
                   error[2][1], error[0][2], error[1][2], error[2][2]);
     for (int c = 0; c < 2; ++c)
-      for (int k = 0; k < 3; ++k) assert_true(error[c + 1][k] < error[c][k] / 3.7);
+      for (int k = 0; k < 3; ++k) assert_true(error[c + 1][k] < error[c][k] / 11.0);
   }
 }
 
@@ -353,7 +353,7 @@ static void test_shallow_arch(void **state) {
   static const char *const high[] = {"parameters.H=0.02"};
   rest x = load("shallow_arch", 16, high, 1);
   follow(&x, 4000.0, 0, &r);
-  assert_near("branching", first(&r, AS_POINT_BRANCHING), 1085.8396, 0.015);
+  assert_near("branching", first(&r, AS_POINT_BRANCHING), 1085.8521, 0.002);
   assert_true(first(&r, AS_POINT_LIMIT) > 1200.0);
   unload(&x);
 }
@@ -368,7 +368,8 @@ static void test_sideways(void **state) {
     error[c] = first(&r, AS_POINT_BRANCHING) / 178.229263515 - 1.0;
     unload(&x);
   }
-  assert_true(error[2] < 2.5e-3 && error[1] / error[2] > 3.7 && error[0] / error[1] > 3.5);
+  print_message("  sideways %.1e %.1e %.1e\n", error[0], error[1], error[2]);
+  assert_true(fabs(error[2]) < 5e-6 && error[1] < error[0] / 13.0 && error[2] < error[1] / 13.0);
   static const char *const plain[] = {"beams.strip.plain=true"};
   record r;
   rest x = load("deep_strip", 8, plain, 1);

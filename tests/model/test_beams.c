@@ -210,9 +210,9 @@ static double follower_error(int n, bool along) {
 static void test_follower_loads(void **state) {
   (void)state;
   assert_near("tip force, n = 4", follower_error(4, false), 4.6e-5, 1e-5);
-  assert_near("n = 8", follower_error(8, false), 3.5e-6, 1e-6);
+  assert_near("n = 8", follower_error(8, false), 2.9e-6, 5e-7);
   assert_near("along it, n = 4", follower_error(4, true), 7.5e-4, 1e-4);
-  assert_near("n = 8", follower_error(8, true), 5.8e-5, 1e-5);
+  assert_near("n = 8", follower_error(8, true), 4.6e-5, 5e-6);
 }
 
 /// Twisted by 90 degrees: linear and large loads.
