@@ -271,7 +271,7 @@ static void set_moving(const asi_beam *b, const as_element_input *in, bend *at) 
 }
 
 static int measure(const asi_beam *b, const as_element_input *in, bend *at) {
-  double rate[N];
+  double rate[N] = {0.0};
   if (!relate(b, in->body, &at->x))
     return asi_retry(in, "its ends are turned by half a turn, where their rotation has no value");
   asi_beam_set_S(at->x.d, at->x.g, at->x.S);

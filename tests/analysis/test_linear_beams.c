@@ -99,14 +99,22 @@ static void test_timoshenko(void **state) {
        true,
        {509.109213410008, 2741.85483877724, 6526.13242771949, 10834.8629080841},
        1.4e-3},
+      {"the same, turned",
+       CANTILEVER,
+       true,
+       {509.109213410008, 2741.85483877724, 6526.13242771949, 10834.8629080841},
+       1.4e-3},
   };
   for (size_t c = 0; c < sizeof cases / sizeof cases[0]; ++c) {
     const double EI = cases[c].thick ? 1.12e8 : 218750.0, mass = cases[c].thick ? 314.0 : 39.25,
                  GA = cases[c].thick ? 2692307692.3076925 : 336538461.53846157,
                  rhoI = cases[c].thick ? 4.1866666666666665 : 0.008177083333333333;
     // The other plane is far stiffer.
-    const as_beam_section section = beam_section((double[6]){3.0 * GA, GA, GA, EI, EI, 50.0 * EI},
-                                                 mass, (double[3]){2.0 * rhoI, rhoI, rhoI});
+    const double stiff = 50.0 * EI;
+    const bool turned = c == 4;
+    const as_beam_section section =
+        beam_section((double[6]){3.0 * GA, GA, GA, EI, turned ? stiff : EI, turned ? EI : stiff},
+                     mass, (double[3]){2.0 * rhoI, rhoI, rhoI});
     double error[2][4];
     for (int fine = 0; fine < 2; ++fine) {
       const int n = 8 << fine;
