@@ -117,9 +117,9 @@ static as_status mass_at(asi_stepper *s, double e) {
   return asi_blocks(s->kin, &at, AS_BLOCK_BIT(AS_BLOCK_M));
 }
 
-/// [SO.5] p = M(t_0 + D h) a
-static as_status momentum(asi_stepper *s, const double *a, double *p) {
-  const as_status status = mass_at(s, s->D * s->h);
+/// [SO.5] p = M(t_0 + e) a
+static as_status momentum(asi_stepper *s, double e, const double *a, double *p) {
+  const as_status status = mass_at(s, e);
   memset(p, 0, (size_t)s->kin->problem->n * sizeof(double));
   asi_panels_multiply_add(&s->kin->problem->panels[AS_BLOCK_M], s->kin->block[AS_BLOCK_M].value,
                           1.0, a, p);
@@ -198,10 +198,11 @@ static as_status first_acceleration(asi_stepper *s, double h) {
   as_status status = asi_start_rates(s, h, h);
   if (status == AS_OK) status = calm_start(s);
   if (status) return status;
+  memcpy(s->calm_vdot, s->a0, (size_t)n * sizeof(double));
   begin_history(s, h);
   // [SO.4] a = v'_0 + D h v''_0, or v'_0
   for (int i = 0; i < n && s->def->improved_start; ++i) s->a0[i] += s->D * h * s->rate.vdot[i];
-  status = momentum(s, s->a0, s->p0);
+  status = momentum(s, s->D * h, s->a0, s->p0);
   if (status == AS_OK && s->def->soi2.implicit_start) status = begin_implicit(s);
   return status;
 }
@@ -217,6 +218,22 @@ static as_status follow_stiff(asi_stepper *s, bool changed) {
   asi_panels_multiply_add(&s->kin->problem->panels[AS_BLOCK_M], s->kin->block[AS_BLOCK_M].value,
                           1.0, change, s->p0);
   return AS_OK;
+}
+
+/// [SO.2] f_0. Of a first step whose v'_0 is not that of the state, [ST.10], the force that gives this one.
+static as_status force_at_start(asi_stepper *s) {
+  const as_problem *p = s->kin->problem;
+  const bool first = s->first; // [ST.11]
+  if (first && memcmp(s->calm_vdot, s->now.vdot, (size_t)p->n * sizeof(double)) != 0)
+    return momentum(s, 0.0, s->calm_vdot, s->f0);
+  const as_point at = {.t = s->t,
+                       .q = s->now.q,
+                       .v = first ? s->v0 : s->now.v,
+                       .lambda = first ? s->calm_lambda : s->now.lambda,
+                       .psi = first ? s->calm_psi : s->now.psi};
+  const as_status status = asi_blocks(s->kin, &at, asi_eval_needs(p, ASI_FN_F));
+  return status ? status
+                : asi_eval_function(&s->kin->eval, ASI_FN_F, &at, s->kin->block, s->f0);
 }
 
 static as_status soi2_begin(asi_stepper *s, double h) {
@@ -246,19 +263,10 @@ static as_status soi2_begin(asi_stepper *s, double h) {
     }
     const bool changed = fabs(h - s->last_h) > 1e-9 * h;
     if (s->def->step_corrections && ratio < s->expert.soi2_ratio) status = follow_stiff(s, changed);
-    if (status == AS_OK && s->def->soi2.reevaluate_mass) status = momentum(s, s->a0, s->p0);
+    if (status == AS_OK && s->def->soi2.reevaluate_mass) status = momentum(s, s->D * h, s->a0, s->p0);
   }
   if (status) return status;
-  // f_0 at the start of the step.
-  const bool first = s->first; // [ST.11]
-  const as_point at = {.t = s->t,
-                       .q = s->now.q,
-                       .v = first ? s->v0 : s->now.v,
-                       .lambda = first ? s->calm_lambda : s->now.lambda,
-                       .psi = first ? s->calm_psi : s->now.psi};
-  status = asi_blocks(s->kin, &at, asi_eval_needs(p, ASI_FN_F));
-  if (status == AS_OK)
-    status = asi_eval_function(&s->kin->eval, ASI_FN_F, &at, s->kin->block, s->f0);
+  status = force_at_start(s);
   // [SO.3] M_1 = M(t_0 + (1 + D) h, q_0 o exp((1 + D) h v_0))
   if (status == AS_OK) status = mass_at(s, (1.0 + s->D) * h);
   if (status) return status;
