@@ -86,9 +86,9 @@ static const char rigid_pair[] = PAIR "joints: {tow: {type: distance, " TIED "}}
        "joints:\n"                                                                                 \
        "  hinge: {type: revolute, bodies: [ground, arm], point: [0, 0, 0], axis: [0, 0, 1]}\n"
 #define HELD "bodies: [arm, load], point: [0.55, 0.05, 0]"
-static const char carried[] =
-    CARRIED "forces: {tow: {type: bushing, " HELD ", stiffness: [k, k, k, k, k, k], damping: [c, c, "
-            "c, c, c, c]}}\n" END(OF_WHEEL);
+static const char carried[] = CARRIED "forces: {tow: {type: bushing, " HELD
+                                      ", stiffness: [k, k, k, k, k, k], damping: [c, c, "
+                                      "c, c, c, c]}}\n" END(OF_WHEEL);
 static const char rigid_carried[] = CARRIED "  tow: {type: fixed, " HELD "}\n" END(OF_WHEEL);
 static const char torsion[] =
     HEAD "bodies:\n"

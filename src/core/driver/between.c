@@ -65,6 +65,7 @@ void asi_output_begin(as_integrator *s, bool of_a_row, asi_output *was) {
                       .inactive = s->kin.eval.inactive,
                       .implied = s->kin.redundancy.implied,
                       .n_implied = s->kin.redundancy.n_implied,
+                      .norm_weight = s->kin.redundancy.norm_weight,
                       .n_inactive = s->kin.eval.n_inactive,
                       .mode = asi_flush_denormals()};
   asi_keep_blocks(s, false);
@@ -73,11 +74,12 @@ void asi_output_begin(as_integrator *s, bool of_a_row, asi_output *was) {
   const bool is_left = s->stepper.last.known && s->stepper.last.jumped && s->state.t < s->stepper.t;
   if (!is_left) return;
   // Left of a jump constraints and parameters are those of the step.
-  s->kin.eval.u = s->stepper.last.u;
+  if (s->kin.problem->def.n_u > 0) s->kin.eval.u = s->stepper.last.u; // else there is none: NULL
   s->kin.eval.inactive = s->stepper.last.inactive;
   s->kin.eval.n_inactive = s->stepper.last.n_inactive;
   s->kin.redundancy.implied = s->stepper.last.implied;
   s->kin.redundancy.n_implied = s->stepper.last.n_implied;
+  s->kin.redundancy.norm_weight = s->stepper.last.norm_weight;
   asi_rows_update(&s->kin, false);
   s->kin.compliance = s->stepper.last.compliance;
   s->kin.mass_known = false;
@@ -96,6 +98,7 @@ void asi_output_end(as_integrator *s, const asi_output *was) {
   s->kin.eval.n_inactive = was->n_inactive;
   s->kin.redundancy.implied = was->implied;
   s->kin.redundancy.n_implied = was->n_implied;
+  s->kin.redundancy.norm_weight = was->norm_weight;
   asi_rows_update(&s->kin, false);
   asi_restore_denormals(was->mode);
 }

@@ -191,7 +191,7 @@ typedef struct asi_output {
   as_statistics statistics;
   double mass_size, compliance;
   bool mass_known;
-  double *u;
+  double *u, *norm_weight;
   bool *inactive, *implied;
   int n_inactive, n_implied;
   asi_float_mode mode;

@@ -24,6 +24,7 @@ void asi_interpolation_keep_end(as_integrator *s) {
   memcpy(s->stepper.last.implied, s->kin.redundancy.implied,
          (size_t)s->kin.redundancy.rows * sizeof(bool));
   s->stepper.last.n_implied = s->kin.redundancy.n_implied;
+  copy(s->stepper.last.norm_weight, s->kin.redundancy.norm_weight, s->kin.redundancy.rows);
   s->stepper.last.compliance = s->stepper.base_compliance;
 }
 

@@ -68,6 +68,8 @@ static void serialize_last_step(as_integrator *s, asi_archive *a) {
     s->stepper.last.n_inactive += s->stepper.last.inactive[i];
     asi_archive_bool(a, &s->stepper.last.implied[i]);
   }
+  asi_archive_doubles(a, s->stepper.last.norm_weight,
+                      s->stepper.last.n_implied > 0 ? (size_t)s->kin.redundancy.rows : 0);
 }
 
 static void serialize_history(as_integrator *s, asi_archive *a) {

@@ -232,8 +232,7 @@ static as_status force_at_start(asi_stepper *s) {
                        .lambda = first ? s->calm_lambda : s->now.lambda,
                        .psi = first ? s->calm_psi : s->now.psi};
   const as_status status = asi_blocks(s->kin, &at, asi_eval_needs(p, ASI_FN_F));
-  return status ? status
-                : asi_eval_function(&s->kin->eval, ASI_FN_F, &at, s->kin->block, s->f0);
+  return status ? status : asi_eval_function(&s->kin->eval, ASI_FN_F, &at, s->kin->block, s->f0);
 }
 
 static as_status soi2_begin(asi_stepper *s, double h) {
@@ -263,7 +262,8 @@ static as_status soi2_begin(asi_stepper *s, double h) {
     }
     const bool changed = fabs(h - s->last_h) > 1e-9 * h;
     if (s->def->step_corrections && ratio < s->expert.soi2_ratio) status = follow_stiff(s, changed);
-    if (status == AS_OK && s->def->soi2.reevaluate_mass) status = momentum(s, s->D * h, s->a0, s->p0);
+    if (status == AS_OK && s->def->soi2.reevaluate_mass)
+      status = momentum(s, s->D * h, s->a0, s->p0);
   }
   if (status) return status;
   status = force_at_start(s);

@@ -167,16 +167,17 @@ struct asi_stepper {
     asi_values from; ///< the values at t0
     asi_values to;   ///< those at its end, if now has jumped since
     bool jumped;
-    double *xi;        ///< q_1 = q_0 o exp(xi)
-    double *rate[2];   ///< n: rates of q at its ends
-    double *u;         ///< held signals during the step, if they have changed since
-    bool *inactive;    ///< n_lambda + n_psi: constraints during the step likewise,
-    int n_inactive;    ///< how many of them did not hold,
-    bool *implied;     ///< which were left out,
-    int n_implied;     ///< how many,
-    double compliance; ///< and what it was
-    double factor_h;   ///< of the matrix that it was solved with; NAN: there is none
-  } last;              ///< the last step
+    double *xi;          ///< q_1 = q_0 o exp(xi)
+    double *rate[2];     ///< n: rates of q at its ends
+    double *u;           ///< held signals during the step, if they have changed since
+    bool *inactive;      ///< n_lambda + n_psi: constraints during the step likewise,
+    int n_inactive;      ///< how many of them did not hold,
+    bool *implied;       ///< which were left out,
+    int n_implied;       ///< how many,
+    double *norm_weight; ///< rows: how multipliers of least norm were measured,
+    double compliance;   ///< and what it was
+    double factor_h;     ///< of the matrix that it was solved with; NAN: there is none
+  } last;                ///< the last step
   /// Time derivatives of v', lambda, psi, x' and y at the start, by differences.
   struct {
     double *vdot, *lambda, *psi, *xdot, *y;
