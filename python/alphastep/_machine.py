@@ -1,5 +1,7 @@
 """Machines from model files, texts or dicts."""
 
+from __future__ import annotations
+
 import json
 import os
 import sys
@@ -84,7 +86,7 @@ def _setting(key, value):
     return f"{_path(key)}={value}"
 
 
-def load(model, /, *, set=None, plugins=None, functions=None, **parameters):
+def load(model, /, *, set=None, plugins=None, functions=None, **parameters) -> Machine:
     """Reads a machine.
 
     model       the path of a model file (YAML or JSON); or its text, with line feeds; or a dict, as the file would be read; or a Model
@@ -161,16 +163,16 @@ class Machine:
                 self._inputs[name.removeprefix("blocks.")] = place
 
     @property
-    def inputs(self):
+    def inputs(self) -> list[str]:
         """What a Simulation may set and linearize() takes as inputs: blocks of type input and held ones, parameters that events set."""
         return list(self._inputs)
 
-    def check(self):
+    def check(self) -> dict:
         """What the machine is made of, as a dict; "warnings": what looks strange."""
         return self._core.check()
 
     def run(self, *, t_end=None, step=None, rtol=None, method=None, rho_inf=None, interval=None, times=None, channels=None, accuracy=None,
-            max_step=None, max_steps=None, progress=None):
+            max_step=None, max_steps=None, progress=None) -> Result:
         """Simulates to t_end [s] and returns a Result. What is not given is as the file has it.
 
         step       given steps [s]; or rtol: automatic steps with this tolerance
@@ -201,16 +203,16 @@ class Machine:
             raise error
         return result
 
-    def start(self, channels=(), *, step=None, rtol=None, method=None, rho_inf=None, max_step=None, t=None, q=None, v=None, x=None, u=None):
+    def start(self, channels=(), *, step=None, rtol=None, method=None, rho_inf=None, max_step=None, t=None, q=None, v=None, x=None, u=None) -> Simulation:
         """A Simulation at the start of the machine, or at another state, brought onto its constraints."""
         options = dict(step=step, rtol=rtol, method=method, rho_inf=rho_inf, max_step=max_step, t=t, q=q, v=v, x=x, u=u)
         return Simulation(self._core, options, _selected(channels), self._inputs)
 
-    def equilibrium(self, channels=None):
+    def equilibrium(self, channels=None) -> Equilibrium:
         """Where the machine comes to rest: an Equilibrium, with the values of channels there."""
         return Equilibrium(_core.equilibrium(self._core, _selected(self._channels if channels is None else channels)))
 
-    def linearize(self, *, at="start", inputs=None, outputs=()):
+    def linearize(self, *, at="start", inputs=None, outputs=()) -> Linear:
         """The linear system about the start of the machine, or at="equilibrium" where it comes to rest; a Linear.
 
         inputs: some of Machine.inputs, all if None; outputs: names or selections of channels.
@@ -223,7 +225,7 @@ class Machine:
                 raise KeyError(f"no input {name!r}; there are: {', '.join(self._inputs) or 'none'}")
         return Linear(_core.linearize(self._core, at == "equilibrium", [self._inputs[n] for n in names], _selected(outputs)), names)
 
-    def inverse(self, times=None, channels=None):
+    def inverse(self, times=None, channels=None) -> Motion:
         """Kinematics and inverse dynamics of a machine whose freedom is all prescribed by motions: a Motion with positions, velocities,
         accelerations, driving forces (joints.NAME.drive) and reactions, without integration.
 
@@ -238,7 +240,7 @@ class Machine:
         listed, rows = _core.inverse(self._core, times, _selected(self._channels if channels is None else channels))
         return Motion(_numbers.array(array("d", times)), rows, listed)
 
-    def modes(self, *, at="equilibrium"):
+    def modes(self, *, at="equilibrium") -> list[Mode]:
         """Modes about the equilibrium, or the start: a list of Mode, the slowest first."""
         return self.linearize(at=at, inputs=()).modes
 

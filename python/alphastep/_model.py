@@ -2,7 +2,7 @@
 
 import json
 
-from ._machine import load
+from ._machine import Machine, load
 from ._parts import Parts
 from ._text import Text
 
@@ -20,7 +20,7 @@ class Model(Parts):
     parameters, tables and templates are dicts. A keyword that is a word of Python's ends in an underscore: from_.
     """
 
-    def as_dict(self):
+    def as_dict(self) -> dict:
         """The model as load() takes it, and as it would stand in a file."""
         out = {"alphastep": 1}
         for key in self._order:
@@ -29,11 +29,11 @@ class Model(Parts):
                 out[key] = value
         return out
 
-    def build(self, *, set=None, plugins=None, **parameters):
+    def build(self, *, set=None, plugins=None, **parameters) -> Machine:
         """The machine; other arguments are those of load(). Mistakes name the line of your program that has added the thing."""
         return load(self, set=set, plugins=plugins, **parameters)
 
-    def save(self, path):
+    def save(self, path) -> None:
         """Writes the model as a file (JSON), which the command and load() read. Functions of Python cannot stand in one."""
         text = Text(self.as_dict())
         if text.functions:

@@ -52,12 +52,12 @@ class Problem:
                                    _call(constraint, 1), _call(nonholonomic, 1, 2), _call(rate, 1, 2, 3))
         self.n_q, self.n_v = self._core.sizes()
 
-    def start(self, q, v=None, x=None, *, t=None, step=None, rtol=None, method=None, rho_inf=None, max_step=None):
+    def start(self, q, v=None, x=None, *, t=None, step=None, rtol=None, method=None, rho_inf=None, max_step=None) -> Simulation:
         """A Simulation that starts at q and v, brought onto the constraints."""
         options = dict(step=step, rtol=rtol, method=method, rho_inf=rho_inf, max_step=max_step, t=t, q=q, v=v, x=x)
         return Simulation(self._core, options, [], {})
 
-    def solve(self, times, q, v=None, x=None, **options):
+    def solve(self, times, q, v=None, x=None, **options) -> dict:
         """States at increasing times: a dict of lists q, v, vdot, multipliers, x, one entry for each time."""
         sim = self.start(q, v, x, t=times[0], **options)
         out = {name: [] for name in ("q", "v", "vdot", "multipliers", "x")}

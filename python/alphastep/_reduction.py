@@ -37,6 +37,8 @@ def _matrix(value, name):
         (rows, cols), entries = value.shape, zip(value.row.tolist(), value.col.tolist(), value.data.tolist())
     else:
         value = value.tolist() if hasattr(value, "tolist") else value
+        if not value or not isinstance(value[0], (list, tuple)):
+            raise ValueError(f"{name}: a matrix with rows is wanted")
         rows, cols = len(value), len(value[0])
         entries = ((i, j, x) for i, row in enumerate(value) for j, x in enumerate(row) if x != 0.0)
     lines = [f"{i + 1} {j + 1} {float(x)!r}" for i, j, x in entries]
@@ -67,7 +69,7 @@ def _interface(name, how):
 
 def reduce(output, *, interfaces, job=None, stiffness=None, mass=None, nodes=None, dofs=None, stiffness_name=None, mass_name=None, modes=None,
            frequency=None, damping=None, rayleigh=None, units="m", points=None, stress=None, stress_points=None, lower_order=False, draw=5000,
-           force=False):
+           force=False) -> FlexibleBody:
     """Makes a flexible body of the mass and stiffness matrices of a mesh, and writes it to `output` (HDF5): a FlexibleBody.
 
         alphastep.reduce("rod.h5", stiffness=K, mass=M, nodes=nodes, interfaces={"big": {"rigid": [1, 2, 3]}, "small": {"node": 17}}, modes=10)

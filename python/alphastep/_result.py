@@ -59,7 +59,7 @@ class Table:
     def __len__(self):
         return len(self.time)
 
-    def select(self, pattern):
+    def select(self, pattern) -> list[str]:
         """Names of the channels that a pattern such as "bodies.*.position.x" fits; without the last parts ("joints.pin") all of that."""
         return [n for n in self.channels if fnmatch.fnmatchcase(n, pattern) or fnmatch.fnmatchcase(n, pattern + ".*")]
 
@@ -111,11 +111,11 @@ class Result(Table):
             raise KeyError(f"no body {body!r} in this machine")
         return _numbers.columns(self._poses, 7 * len(names), 7 * names.index(body) + k)
 
-    def save(self, path):
+    def save(self, path) -> None:
         """Writes results.h5, as `alphastep run` does (docs/results.md), to `path`."""
         self._run.write(os.fspath(path))
 
-    def report(self, path):
+    def report(self, path) -> None:
         """Writes the report, one HTML file, to `path`."""
         with tempfile.TemporaryDirectory() as folder:
             kept = os.path.join(folder, "results.h5")

@@ -1,5 +1,7 @@
 """Simulations that go step by step: for controllers, learning and games of what-if."""
 
+from __future__ import annotations
+
 from . import _core, _numbers
 from ._result import Event, place
 
@@ -27,27 +29,27 @@ class Simulation:
         self._core.read()
 
     @property
-    def t(self):
+    def t(self) -> float:
         """The time [s]."""
         return self._core.time()
 
     @property
-    def inputs(self):
+    def inputs(self) -> list[str]:
         """Names that set() takes."""
         return list(self._inputs)
 
-    def advance(self, t, inputs=None):
+    def advance(self, t, inputs=None) -> bool:
         """Goes to the time t [s]; True if an event has stopped it before.
 
         inputs: values of all inputs from now on, in the order of .inputs: an array of doubles is quickest. What stays as it is costs nothing.
         """
         return self._advance(t, inputs)
 
-    def next(self):
+    def next(self) -> bool:
         """Takes one step of the simulation's own, to its end; True if an event has stopped it."""
         return self._core.next()
 
-    def set(self, *values, **named):
+    def set(self, *values, **named) -> bool:
         """Sets inputs from now on: by name, or all of them in the order of .inputs. Accelerations and reactions are new at once."""
         if values and named or len(values) > 1:
             raise TypeError("set() takes either one list of all inputs or inputs by name")
@@ -64,23 +66,23 @@ class Simulation:
         return self._core.set(given)
 
     @property
-    def events(self):
+    def events(self) -> list[Event]:
         """What has happened since the start, first 1000: a list of Event."""
         return [Event(*e) for e in self._core.events()]
 
     def __getitem__(self, name):
         return self.row[place(name, self._index, "simulation")]
 
-    def save(self):
+    def save(self) -> bytes:
         """The whole state, as bytes."""
         return self._core.save()
 
-    def load(self, state):
+    def load(self, state) -> None:
         """Goes on from a saved state, of a simulation of the same machine with the same options."""
         self._core.load(state)
 
     @property
-    def statistics(self):
+    def statistics(self) -> dict:
         """steps, rejected_steps, failed_steps, newton_iterations, factorizations, last_step [s]."""
         return self._core.statistics()
 

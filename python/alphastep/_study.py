@@ -56,7 +56,7 @@ def _plain(value):
 
 
 def study(model, /, *, parameters=None, results=None, runs=None, seed=None, set=None, interval=None, threads=0, plugins=None, functions=None,
-          progress=None, **settings):
+          progress=None, **settings) -> Study:
     """Runs one machine many times, each time with other values, in threads of the library's: a Study.
 
         s = alphastep.study("fourbar.yaml", parameters={"a": {"normal": [0.3, 1e-4]}}, results={"swing": {"max": "joints.rocker.angle"}}, runs=1000)

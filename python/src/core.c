@@ -1,6 +1,7 @@
 /// The extension module alphastep._core: errors, buffers, and what its types share.
 #include "core.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -273,6 +274,10 @@ bool core_read_number(PyObject *options, const char *key, double *out) {
     PyErr_Format(PyExc_TypeError, "%s: a number is wanted", key);
     return false;
   }
+  if (isnan(x)) {
+    PyErr_Format(PyExc_ValueError, "%s: nan is no number", key);
+    return false;
+  }
   *out = x;
   return true;
 }
@@ -319,6 +324,7 @@ const char **core_texts(PyObject *list, int *n) {
     PyObject *item = PyList_GetItem(list, i);
     out[i] = item ? PyUnicode_AsUTF8AndSize(item, NULL) : NULL;
     if (out[i]) continue;
+    if (item && !PyUnicode_Check(item)) PyErr_Format(PyExc_TypeError, "%R is not a text", item);
     PyMem_Free((void *)out);
     return NULL;
   }

@@ -103,6 +103,10 @@ static bool describe(run_object *r, PyObject *options, as_run_def *def, double *
     Py_ssize_t n = 0;
     *times = core_numbers(wanted, &n, "times");
     if (*times == NULL) return false;
+    if (n == 0) {
+      PyErr_SetString(PyExc_ValueError, "times: one at least is wanted");
+      return false;
+    }
     def->times = *times;
     def->n_times = (int)n;
     def->interval = (double)NAN;

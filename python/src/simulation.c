@@ -48,7 +48,8 @@ static void simulation_dealloc(PyObject *self) {
 /// Before a call of the library: false with an exception.
 static bool enter(simulation_object *s) {
   if (s->integrator == NULL || s->busy) {
-    PyErr_SetString(PyExc_RuntimeError, "this simulation is used by another thread");
+    PyErr_SetString(PyExc_RuntimeError,
+                    "this simulation is at work: in another thread, or for the function that asks");
     return false;
   }
   s->busy = true;

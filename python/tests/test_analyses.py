@@ -99,6 +99,8 @@ def test_reduce_sparse_and_wrong(tmp_path):
     alphastep.reduce(path, stiffness=stiffness, mass=mass, nodes=nodes, interfaces=where, modes=3)
     with pytest.raises(FileExistsError, match="force"):
         alphastep.reduce(path, stiffness=stiffness, mass=mass, nodes=nodes, interfaces=where)
+    with pytest.raises(ValueError, match="mass: a matrix with rows"):
+        alphastep.reduce(tmp_path / "x.h5", stiffness=stiffness, mass=[], nodes=nodes, interfaces=where)
     with pytest.raises(TypeError, match="job"):
         alphastep.reduce(tmp_path / "x.h5", stiffness=stiffness, interfaces=where)
     with pytest.raises(ValueError, match="interfaces: 'left'"):

@@ -96,6 +96,12 @@ def test_wrong_names(cart):
         machine.run(step=1e-3, rtol=1e-3)
     with pytest.raises(TypeError, match="t_end"):
         machine.run(t_end="soon")
+    with pytest.raises(ValueError, match="rtol: nan"):
+        machine.run(rtol=math.nan)
+    with pytest.raises(ValueError, match="times: one"):
+        machine.run(times=[])
+    with pytest.raises(TypeError, match="3 is not a text"):
+        machine.run(channels=[3])
     with pytest.raises(alphastep.Error, match="step"):
         machine.run(step=-1)
 
