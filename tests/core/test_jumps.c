@@ -109,7 +109,7 @@ static const subject subjects[] = {
      "  u: {type: sampled, formula: 20*(0.5 - joints.pin.angle), period: 0.08}\n"
      "  x: {type: state, rate: 10*(blocks.u - blocks.x)}\n"
      "  y: {type: signal, formula: 0.5*blocks.u - 0.1*bodies.a.acceleration.z + 0.2*blocks.y}\n",
-     0.08, false, true},
+     0.08, false, false},
 };
 enum { SUBJECTS = sizeof subjects / sizeof subjects[0] };
 

@@ -152,6 +152,8 @@ static void serialize_jump(as_integrator *s, asi_archive *a) {
   for (int i = 0; i < jump->count; ++i) asi_archive_doubles(a, jump->kept[i], asi_jump_kept(p));
   asi_archive_double(a, &jump->contraction);
   asi_archive_count(a, &jump->factor_age);
+  asi_archive_count(a, &jump->seen_age);
+  asi_archive_bool(a, &jump->factored);
   asi_archive_double(a, &jump->response.t);
   asi_archive_double(a, &jump->response.h);
   asi_archive_double(a, &jump->response.most);

@@ -94,13 +94,17 @@ void asi_control_note(as_integrator *s) {
 
 void asi_control_move(as_integrator *s) {
   const asi_jump_memory *jump = &s->stepper.jump;
+  const as_problem_def *def = &s->kin.problem->def;
+  const int n = s->kin.problem->n, nx = def->n_x, xdot = n + def->n_lambda + def->n_psi;
   double back = 0.0;
   for (int k = 1; k < 3; ++k) {
     const double middle = back + 0.5 * s->control.mean_h[k];
-    for (int i = 0; i < s->kin.problem->n; ++i) {
+    for (int i = 0; i < n; ++i) {
       s->control.mean[k][i] += jump->change[i] - middle * jump->slope[i];
       s->control.slow[k][i] += jump->change[i];
     }
+    for (int i = 0; i < nx; ++i)
+      s->control.mean[k][n + i] += jump->change[xdot + i] - middle * jump->slope[xdot + i];
     back += s->control.mean_h[k];
   }
   for (int i = 0; i < s->kin.problem->n; ++i) s->control.slow[0][i] += jump->change[i];

@@ -179,9 +179,14 @@ static as_status jump(as_integrator *s, const double *before) {
   as_status status = AS_OK;
   if (asi_jump_is_possible(&s->stepper)) {
     const double rtol = isnan(s->def.newton.rtol) ? 1e-8 : s->def.newton.rtol;
-    status = force_change(s, before, change);
-    if (status == AS_OK && asi_max_force(s->kin.problem, change) == 0.0) return AS_OK;
-    if (status == AS_OK) status = asi_jump(&s->stepper, change, rtol, isnan(s->def.step), &done);
+    const bool automatic = isnan(s->def.step);
+    if (asi_jump_is_coupled(&s->stepper)) {
+      status = asi_jump_all(&s->stepper, rtol, automatic, &done);
+    } else {
+      status = force_change(s, before, change);
+      if (status == AS_OK && asi_max_force(s->kin.problem, change) == 0.0) return AS_OK;
+      if (status == AS_OK) status = asi_jump(&s->stepper, change, rtol, automatic, &done);
+    }
     if (status) return status;
   }
   if (!done) return asi_restart_forces(s);

@@ -42,8 +42,16 @@ static int entries(const as_problem *p, as_block block) {
 
 bool asi_jump_applies(const asi_stepper *s) {
   const as_problem *p = s->kin->problem;
-  return s->def->method != AS_METHOD_SOI2 && p->def.n_samplers > 0 &&
-         p->def.force_kind == AS_FORCE_ADDITIVE && p->def.n_x + p->def.n_y == 0;
+  return s->def->method != AS_METHOD_SOI2 && p->def.n_samplers > 0;
+}
+
+bool asi_jump_is_coupled(const asi_stepper *s) {
+  const as_problem_def *def = &s->kin->problem->def;
+  return def->force_kind == AS_FORCE_GENERAL || def->n_x + def->n_y > 0;
+}
+
+int asi_jump_size(const as_problem *p) {
+  return p->n + p->def.n_lambda + p->def.n_psi + p->def.n_x + p->def.n_y;
 }
 
 size_t asi_jump_kept(const as_problem *p) {
@@ -54,14 +62,15 @@ void asi_jump_lay_out(asi_stepper *s, asi_layout *layout) {
   const as_problem *p = s->kin->problem;
   if (!asi_jump_applies(s)) return;
   const size_t n = (size_t)p->n, stage = n + (size_t)p->def.n_lambda + (size_t)p->def.n_psi;
-  s->jump.change = asi_layout_take(layout, stage + n);
-  s->jump.slope = asi_layout_take(layout, stage + n + (size_t)p->def.n_lambda);
-  s->jump.velocity = s->jump.slope ? s->jump.slope + stage : NULL;
+  const size_t all = (size_t)asi_jump_size(p);
+  s->jump.change = asi_layout_take(layout, all + n);
+  s->jump.slope = asi_layout_take(layout, all + n + (size_t)p->def.n_lambda);
+  s->jump.velocity = s->jump.slope ? s->jump.slope + all : NULL;
   s->jump.eta = s->jump.slope ? s->jump.velocity + n : NULL;
   s->jump.turned = asi_layout_take(layout, n);
   s->jump.row = asi_layout_take(layout, 2 * (stage - n));
   s->jump.force = asi_layout_take(layout, n);
-  s->jump.guess = asi_layout_take(layout, stage + n + (size_t)p->def.n_lambda);
+  s->jump.guess = asi_layout_take(layout, all + n + (size_t)p->def.n_lambda);
   asi_response_lay_out(s, layout);
   s->jump.solution = asi_layout_take(layout, asi_stepper_unknowns(s));
   for (int i = 0; i < 2; ++i) s->jump.kept[i] = asi_layout_take(layout, asi_jump_kept(p));
@@ -70,6 +79,8 @@ void asi_jump_lay_out(asi_stepper *s, asi_layout *layout) {
 void asi_jump_forget(asi_stepper *s) {
   s->jump.count = 0;
   s->jump.factor_age = 0;
+  s->jump.seen_age = 0;
+  s->jump.factored = false;
   asi_response_forget(&s->jump.response);
 }
 
@@ -99,7 +110,8 @@ static double of_rows(const asi_stepper *s) { return (1.0 - s->c.alpha_f) / (1.0
 bool asi_jump_is_possible(const asi_stepper *s) {
   return asi_jump_applies(s) && !s->first && !isnan(s->factor_h) && s->factor_compliance == 0.0 &&
          s->kin->compliance == 0.0 && s->jump.count == 2 && s->def->improved_start &&
-         s->def->perturbed_start && s->def->newton.reuse && !s->path.excited;
+         s->def->perturbed_start && s->def->newton.reuse && !s->path.excited &&
+         !asi_forces_see_least_norm(s->kin);
 }
 
 /// out = (first part of the kept blocks) x: B x, then k_v x.
@@ -215,6 +227,8 @@ static as_status solve_slope(asi_stepper *s, const double *c, const double *brac
   as_status status = asi_solve(s->kin, s->active, s->t, x);
   if (status) return status;
   memcpy(s->jump.slope, x, (size_t)stage * sizeof(double));
+  const int others = asi_jump_size(p) - stage;
+  memcpy(s->jump.slope + stage, x + s->active->size - others, (size_t)others * sizeof(double));
   if (coupled) memcpy(e, x + stage, (size_t)m * sizeof(double));
   return s->active == &s->shared && s->eta.solver ? asi_solve(s->kin, &s->eta, s->t, e) : AS_OK;
 }
@@ -227,7 +241,7 @@ static as_status find_slope(asi_stepper *s) {
   const double h = s->last_h, lag = s->path.lag, twelfth = h * h / 12.0;
   memset(s->jump.velocity, 0, (size_t)n * sizeof(double));
   memset(s->jump.eta, 0, (size_t)m * sizeof(double));
-  if (rows == 0) memset(s->jump.slope, 0, (size_t)n * sizeof(double));
+  if (rows == 0) memset(s->jump.slope, 0, (size_t)asi_jump_size(p) * sizeof(double));
   if (rows == 0) return AS_OK;
   as_status status = find_slope_rows(s, c, bracket);
   if (status == AS_OK) status = solve_slope(s, c, bracket);
@@ -250,10 +264,11 @@ static void add_line(double *restrict to, const double *restrict x, double e,
 
 static void move_predictions(asi_stepper *s) {
   const as_problem *p = s->kin->problem;
-  const int stage = p->n + p->def.n_lambda + p->def.n_psi;
+  const int stage = p->n + p->def.n_lambda + p->def.n_psi, others = asi_jump_size(p) - stage;
   for (int i = 0; i < s->predictor.count; ++i) {
-    double *const z = s->predictor.z[i];
-    add_line(z, s->jump.change, s->predictor.t[i] - s->t, s->jump.slope, stage);
+    double *const z = s->predictor.z[i], e = s->predictor.t[i] - s->t;
+    add_line(z, s->jump.change, e, s->jump.slope, stage);
+    add_line(z + s->unknowns - others, s->jump.change + stage, e, s->jump.slope + stage, others);
     if (s->eta_path) add(z + stage, 1.0, s->jump.eta, p->def.n_lambda);
   }
 }
@@ -280,6 +295,10 @@ static void move_all(asi_stepper *s) {
   add(now->v, 1.0, s->jump.velocity, n);
   add(now->lambda, 1.0, s->jump.change + n, m);
   add(now->psi, 1.0, s->jump.change + n + m, p->def.n_psi);
+  const double *const xdot = s->jump.change + n + m + p->def.n_psi;
+  add(now->xdot, 1.0, xdot, p->def.n_x);
+  add(now->w, 1.0, xdot, p->def.n_x);
+  add(now->y, 1.0, xdot + p->def.n_x, p->def.n_y);
   add(s->a_rate, 1.0, s->jump.slope, n);
   move_predictions(s);
   move_path(s);
@@ -334,6 +353,16 @@ static as_status find_jump(asi_stepper *s, const double *force, double size, dou
   if (!*done) status = solve_for_change(s, force, size, tolerance, done);
   if (*done && !has_slope) status = solve_for_slope(s, size, done);
   return status;
+}
+
+as_status asi_jump_all(asi_stepper *s, double rtol, bool evaluates, bool *done) {
+  as_status status = evaluates ? evaluate_rows(s) : AS_OK;
+  if (status == AS_OK) status = asi_coupled_change(s, OF_TOLERANCE * rtol, done);
+  if (status == AS_OK && *done) status = find_slope(s);
+  *done = *done && status == AS_OK && isfinite(asi_max_motion(s->kin->problem, s->jump.slope)) &&
+          isfinite(asi_max_motion(s->kin->problem, s->jump.velocity));
+  if (*done) move_all(s);
+  return as_status_is_recoverable(status) ? AS_OK : status;
 }
 
 as_status asi_jump(asi_stepper *s, const double *force, double rtol, bool evaluates, bool *done) {

@@ -37,17 +37,14 @@ static void lay_out_track(asi_track *x, size_t size, asi_layout *layout) {
 void asi_response_lay_out(asi_stepper *s, asi_layout *layout) {
   const as_problem *p = s->kin->problem;
   const size_t n = (size_t)p->n, m = (size_t)p->def.n_lambda;
-  const size_t stage = n + m + (size_t)p->def.n_psi;
+  const size_t stage = (size_t)asi_jump_size(p);
   asi_response *r = &s->jump.response;
   r->direction = asi_layout_take(layout, n);
   lay_out_track(&r->change, stage + n, layout);
   lay_out_track(&r->slope, stage + n + m, layout);
 }
 
-static int stage_of(const asi_stepper *s) {
-  const as_problem *p = s->kin->problem;
-  return p->n + p->def.n_lambda + p->def.n_psi;
-}
+static int stage_of(const asi_stepper *s) { return asi_jump_size(s->kin->problem); }
 
 static void forget(asi_track *x) {
   x->count = 0;

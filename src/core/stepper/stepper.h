@@ -6,7 +6,7 @@
 /// soi2.c        the SOI2 method
 /// newton.c      solves one step's equations;  damping.c  where full steps diverge;  predictor.c  a first guess of them
 /// first_step.c  what first and changed steps begin with
-/// jump.c        held signals that change
+/// jump.c        held signals that change;  coupled_jump.c  where there are states, outputs, forces by multipliers
 /// stiff.c       stiff directions: what a step does not resolve
 /// rows.c        redundant rows along a run;  parasite.c  modes of index-3 that alternate
 #ifndef ALPHASTEP_CORE_STEPPER_STEPPER_H
@@ -115,7 +115,9 @@ typedef struct asi_jump_memory {
   double *velocity;   ///< n: index-3: what v jumps by
   double *eta;        ///< n_lambda: index-2: what eta/h does
   double contraction; ///< of refinements, as observed last
-  long factor_age;    ///< with factors this old; 0: not yet
+  long factor_age;    ///< with factors this old; 0: not yet. [SA.7]: how many jumps they have served
+  long seen_age;      ///< [SA.7]: how many they had when the contraction was observed; 0: not yet
+  bool factored;      ///< [SA.7]: there are factors from a jump before
   asi_response response;
   double *force, *turned, *row, *solution, *guess; ///< scratch
 } asi_jump_memory;
@@ -307,9 +309,12 @@ as_status asi_index3_velocity(asi_stepper *s, const double *vddot, double *v);
 
 // jump.c ------------------------------------------------------------------------------------------
 
-/// Whether there are samplers, and the equations are those of [SA.3]: forces do not depend on multipliers, there
-/// are no x and y, and the method is a collocated one.
+/// Whether there are samplers, and the method is a collocated one.
 bool asi_jump_applies(const asi_stepper *s);
+/// Whether what jumps is that of [SA.7]: there are x and y, or forces that depend on multipliers.
+bool asi_jump_is_coupled(const asi_stepper *s);
+/// How many numbers jump: v', lambda, psi, x' and y.
+int asi_jump_size(const as_problem *p);
 /// Lays out its memory, if so.
 void asi_jump_lay_out(asi_stepper *s, asi_layout *layout);
 /// How many numbers are kept of a step.
@@ -323,6 +328,15 @@ bool asi_jump_is_possible(const asi_stepper *s);
 /// Held signals have changed the force by `force`: moves v', a, multipliers and what is remembered of them. *done: that has served;
 /// otherwise nothing has changed. `evaluates`: B may have been evaluated elsewhere since the step was solved.
 as_status asi_jump(asi_stepper *s, const double *force, double rtol, bool evaluates, bool *done);
+
+/// The same by [SA.7], whatever depends on held signals.
+as_status asi_jump_all(asi_stepper *s, double rtol, bool evaluates, bool *done);
+
+// coupled_jump.c ----------------------------------------------------------------------------------
+
+/// [SA.7] Solves for s->jump.change with held signals as they are now, to `tolerance`. *done: it has been found, and nothing is too
+/// stiff for it to be at once what it will be.
+as_status asi_coupled_change(asi_stepper *s, double tolerance, bool *done);
 
 // response.c --------------------------------------------------------------------------------------
 
