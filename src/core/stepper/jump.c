@@ -91,6 +91,11 @@ static void copy_blocks(const asi_stepper *s, double *to) {
   if (k_v > 0) memcpy(to + b, s->kin->block[AS_BLOCK_K_V].value, k_v * sizeof(double));
 }
 
+/// Whether the equations of a step take B and k_v: otherwise those at hand are older.
+static bool evaluates_rows(const asi_stepper *s) {
+  return s->kin->problem->def.force_kind == AS_FORCE_ADDITIVE;
+}
+
 void asi_jump_keep(asi_stepper *s) {
   double *const oldest = s->jump.kept[1];
   s->jump.kept[1] = s->jump.kept[0];
@@ -98,7 +103,7 @@ void asi_jump_keep(asi_stepper *s) {
   s->jump.t[1] = s->jump.t[0];
   s->jump.t[0] = s->t1;
   if (s->jump.count < 2) ++s->jump.count;
-  copy_blocks(s, oldest);
+  if (evaluates_rows(s)) copy_blocks(s, oldest);
 }
 
 // ---- the jump ---------------------------------------------------------------------------------------
@@ -106,12 +111,18 @@ void asi_jump_keep(asi_stepper *s) {
 /// The factor of B in the rows of constraints.
 static double of_rows(const asi_stepper *s) { return (1.0 - s->c.alpha_f) / (1.0 - s->c.alpha_m); }
 
+/// [GA.18] A triple root on the unit circle remembers what [SA.4] leaves away for ever: restarts end that.
+static bool is_undamped(const asi_stepper *s) {
+  return s->def->method == AS_METHOD_INDEX3 && s->kin->problem->def.n_lambda > 0 &&
+         s->c.alpha_f > s->expert.parasite_rho * (1.0 - s->c.alpha_f);
+}
+
 /// Whether there are factors of a step like the next one, and nothing that a jump would have to be seen in besides.
 bool asi_jump_is_possible(const asi_stepper *s) {
   return asi_jump_applies(s) && !s->first && !isnan(s->factor_h) && s->factor_compliance == 0.0 &&
          s->kin->compliance == 0.0 && s->jump.count == 2 && s->def->improved_start &&
          s->def->perturbed_start && s->def->newton.reuse && !s->path.excited &&
-         !asi_forces_see_least_norm(s->kin);
+         !asi_forces_see_least_norm(s->kin) && !is_undamped(s);
 }
 
 /// out = (first part of the kept blocks) x: B x, then k_v x.
@@ -356,7 +367,7 @@ static as_status find_jump(asi_stepper *s, const double *force, double size, dou
 }
 
 as_status asi_jump_all(asi_stepper *s, double rtol, bool evaluates, bool *done) {
-  as_status status = evaluates ? evaluate_rows(s) : AS_OK;
+  as_status status = evaluates || !evaluates_rows(s) ? evaluate_rows(s) : AS_OK;
   if (status == AS_OK) status = asi_coupled_change(s, OF_TOLERANCE * rtol, done);
   if (status == AS_OK && *done) status = find_slope(s);
   *done = *done && status == AS_OK && isfinite(asi_max_motion(s->kin->problem, s->jump.slope)) &&
