@@ -417,6 +417,16 @@ static as_status order_samplers(as_model *m, const clock *all, int n, int *order
   return status;
 }
 
+/// Whether the formula of a signal does.
+static bool reads_reaction(const as_model *m, int signal) {
+  const asi_control *c = m->blocks;
+  for (int i = 0; i < c->n_rows; ++i) {
+    const asi_block_row *data = m->element[c->row[i].element].data;
+    if (data->signal == signal && c->row[i].reacts) return true;
+  }
+  return false;
+}
+
 static as_status make_samplers(as_model *m, as_error *error) {
   asi_control *c = m->blocks;
   const size_t most = (size_t)c->n_signals + (size_t)c->n_linear;
@@ -440,7 +450,8 @@ static as_status make_samplers(as_model *m, as_error *error) {
                                          .count = x->count,
                                          .sample = asi_blocks_sample,
                                          .user = &c->sampler[i],
-                                         .hidden = !x->at_once};
+                                         .hidden = !x->at_once,
+                                         .without_reactions = x->signal >= 0 && !reads_reaction(m, x->signal)};
     c->n_samplers = i + 1;
   }
   free(all);

@@ -111,11 +111,12 @@ static bool is_due(const as_integrator *s, int i) {
 /// Calls the controllers that are due, all with the same point, and keeps their results.
 static as_status take_samples(as_integrator *s) {
   const as_problem *p = s->kin.problem;
-  bool due = false;
-  for (int i = 0; i < p->def.n_samplers && !due; ++i) due = is_due(s, i);
+  bool due = false, reads = false;
+  for (int i = 0; i < p->def.n_samplers; ++i)
+    if (is_due(s, i)) due = true, reads = reads || !p->sampler[i].without_reactions;
   if (!due) return AS_OK;
   asi_publish(s, s->stepper.t, &s->stepper.now);
-  const as_status shown = asi_show_reactions(s);
+  const as_status shown = reads ? asi_show_reactions(s) : AS_OK;
   if (shown) return shown;
   as_point at = asi_point_at_start(&s->stepper, s->stepper.now.v);
   at.lambda = s->state.lambda;

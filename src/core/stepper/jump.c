@@ -366,12 +366,26 @@ static as_status find_jump(asi_stepper *s, const double *force, double size, dou
   return status;
 }
 
+/// W and what goes with it, where v' does not jump.
+static void clear_slope(asi_stepper *s) {
+  const size_t size = (size_t)(asi_jump_size(s->kin->problem) + s->kin->problem->n +
+                               s->kin->problem->def.n_lambda);
+  memset(s->jump.slope, 0, size * sizeof(double));
+}
+
 as_status asi_jump_all(asi_stepper *s, double rtol, bool evaluates, bool *done) {
+  const as_problem *p = s->kin->problem;
+  const double tolerance = OF_TOLERANCE * rtol;
   as_status status = evaluates || !evaluates_rows(s) ? evaluate_rows(s) : AS_OK;
-  if (status == AS_OK) status = asi_coupled_change(s, OF_TOLERANCE * rtol, done);
-  if (status == AS_OK && *done) status = find_slope(s);
-  *done = *done && status == AS_OK && isfinite(asi_max_motion(s->kin->problem, s->jump.slope)) &&
-          isfinite(asi_max_motion(s->kin->problem, s->jump.velocity));
+  if (status == AS_OK) status = asi_coupled_change(s, tolerance, done);
+  if (status == AS_OK && *done) {
+    if (asi_max_motion(p, s->jump.change) <= tolerance * asi_max_motion(p, s->now.vdot))
+      clear_slope(s); // as where only states begin to change
+    else
+      status = find_slope(s);
+  }
+  *done = *done && status == AS_OK && isfinite(asi_max_motion(p, s->jump.slope)) &&
+          isfinite(asi_max_motion(p, s->jump.velocity));
   if (*done) move_all(s);
   return as_status_is_recoverable(status) ? AS_OK : status;
 }
