@@ -8,7 +8,7 @@ program=$1
 alphastep=$2
 shift 2
 names=("$@")
-[ ${#names[@]} -gt 0 ] || names=(pendulum cart-pole arm chain-10 chain-100)
+[ ${#names[@]} -gt 0 ] || names=(pendulum cart-pole arm chain-10 chain-100 motor-arm brake accelerometer)
 if ! command -v valgrind >/dev/null; then
   echo "samples.sh: valgrind is not installed" >&2
   exit 1
@@ -40,7 +40,7 @@ MODEL
 
 machine() { # NAME
   case $1 in
-  pendulum)
+  pendulum | brake)
     echo 'bodies: {bob: {mass: 1, inertia: [0.01, 0.01, 0.01], position: [1, 0, 0]}}'
     echo 'joints: {hook: {type: revolute, bodies: [ground, bob], point: [0, 0, 0], axis: [0, 1, 0]}}'
     ;;
@@ -50,13 +50,35 @@ machine() { # NAME
     echo '  rail: {type: prismatic, bodies: [ground, cart], point: [0, 0, -0.1], axis: [1, 0, 0]}'
     echo '  hook: {type: revolute, bodies: [cart, pole], point: [0, 0, 0], axis: [0, 1, 0], start: {angle: 0.3}}'
     ;;
-  arm)
+  arm | motor-arm | accelerometer)
     echo 'bodies: {upper: {mass: 4, inertia: [0.01, 0.1, 0.1], position: [0.25, 0, 0]}, fore: {mass: 3, inertia: [0.01, 0.04, 0.04], position: [0.7, 0, 0]}}'
     echo 'joints:'
     echo '  hook: {type: revolute, bodies: [ground, upper], point: [0, 0, 0], axis: [0, -1, 0]}'
     echo '  elbow: {type: revolute, bodies: [upper, fore], point: [0.5, 0, 0], axis: [0, -1, 0]}'
     ;;
   chain-*) chain "${1#chain-}" ;;
+  esac
+}
+
+# Forces and blocks where U is the controller's value: what stands between them and the machine is there in both runs.
+between() { # NAME U
+  case $1 in
+  motor-arm)
+    echo 'forces: {drive: {type: actuator, joint: hook, force: 12*blocks.i}}'
+    echo "blocks: {i: {type: state, rate: \"($2 - 2*blocks.i - 1.2*joints.hook.angle_rate)/0.02\"},"
+    ;;
+  brake)
+    echo "forces: {drive: {type: actuator, joint: hook, force: \"$2\"}, rub: {type: joint_friction, joint: hook, coefficient: 0.3, radius: 0.05, transition_speed: 0.2}}"
+    echo 'blocks: {'
+    ;;
+  accelerometer)
+    echo 'forces: {drive: {type: actuator, joint: hook, force: blocks.y}}'
+    echo "blocks: {y: {type: signal, formula: \"$2 - 0.3*bodies.fore.acceleration.z\"},"
+    ;;
+  *)
+    echo "forces: {drive: {type: actuator, joint: hook, force: \"$2\"}}"
+    echo 'blocks: {'
+    ;;
   esac
 }
 
@@ -67,9 +89,10 @@ write() { # NAME: with the controller and without
       echo 'alphastep: 1'
       echo 'gravity: [0, 0, -9.81]'
       machine "$1"
-      [ $kind = with ] && force=blocks.u || force=0
-      echo "forces: {drive: {type: actuator, joint: hook, force: $force}}"
-      [ $kind = without ] || echo "blocks: {u: {type: sampled, formula: \"$law\", period: 1e-3}}"
+      [ $kind = with ] && value=blocks.u || value=0
+      between "$1" "$value"
+      [ $kind = without ] || echo "  u: {type: sampled, formula: \"$law\", period: 1e-3}"
+      echo '  }'
       echo 'simulate: {t_end: 0.4, step: 1e-3}'
       echo 'output: {interval: 0.01, channels: [joints.hook.angle]}'
     } >"$work/$kind.yaml"

@@ -212,7 +212,8 @@ typedef struct as_sampler_def {
   as_vector_fn *sample;
   void *user;  ///< passed to it; NULL: that of the problem
   bool hidden; ///< samplers behind it are shown its old signals, too
-  bool without_reactions; ///< `sample` reads no lambda and psi: those of redundant joints need not be found for it
+  bool
+      without_reactions; ///< `sample` reads no lambda and psi: those of redundant joints need not be found for it
 } as_sampler_def;
 
 /// Writes f - f_before, n numbers: by how much the force at a point differs from that with held signals u_before, all else

@@ -442,16 +442,16 @@ static as_status make_samplers(as_model *m, as_error *error) {
   for (int i = 0; i < n && status == AS_OK; ++i) {
     const clock *x = &all[order[i]];
     c->sampler[i] = (asi_sampler_place){m, x->signal, x->linear};
-    c->sampler_def[i] = (as_sampler_def){.period = x->period,
-                                         .offset = x->offset,
-                                         .delay = x->signal >= 0 ? c->signal[x->signal].delay
-                                                                 : c->linear[x->linear].delay,
-                                         .first = x->first,
-                                         .count = x->count,
-                                         .sample = asi_blocks_sample,
-                                         .user = &c->sampler[i],
-                                         .hidden = !x->at_once,
-                                         .without_reactions = x->signal >= 0 && !reads_reaction(m, x->signal)};
+    c->sampler_def[i] = (as_sampler_def){
+        .period = x->period,
+        .offset = x->offset,
+        .delay = x->signal >= 0 ? c->signal[x->signal].delay : c->linear[x->linear].delay,
+        .first = x->first,
+        .count = x->count,
+        .sample = asi_blocks_sample,
+        .user = &c->sampler[i],
+        .hidden = !x->at_once,
+        .without_reactions = x->signal >= 0 && !reads_reaction(m, x->signal)};
     c->n_samplers = i + 1;
   }
   free(all);

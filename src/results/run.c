@@ -132,7 +132,8 @@ static as_status note_blow(as_run *run, as_error *error) {
 /// Shows the state just before the end of the last step, where it jumps. At a sample that steps go on behind that is known.
 static as_status show_before(as_integrator *s, double until, as_error *error) {
   if (!s->stepper.first) {
-    asi_interpolation_show_end(s); // powers are those of the run's multipliers, as at the end of any step
+    asi_interpolation_show_end(
+        s); // powers are those of the run's multipliers, as at the end of any step
     return AS_OK;
   }
   // Just before it; the end of the step, where inputs were switched behind it.

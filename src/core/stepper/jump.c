@@ -368,8 +368,8 @@ static as_status find_jump(asi_stepper *s, const double *force, double size, dou
 
 /// W and what goes with it, where v' does not jump.
 static void clear_slope(asi_stepper *s) {
-  const size_t size = (size_t)(asi_jump_size(s->kin->problem) + s->kin->problem->n +
-                               s->kin->problem->def.n_lambda);
+  const size_t size =
+      (size_t)(asi_jump_size(s->kin->problem) + s->kin->problem->n + s->kin->problem->def.n_lambda);
   memset(s->jump.slope, 0, size * sizeof(double));
 }
 

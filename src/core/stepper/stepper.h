@@ -115,9 +115,9 @@ typedef struct asi_jump_memory {
   double *velocity;   ///< n: index-3: what v jumps by
   double *eta;        ///< n_lambda: index-2: what eta/h does
   double contraction; ///< of refinements, as observed last
-  long factor_age;    ///< with factors this old; 0: not yet. [SA.7]: how many jumps they have served
-  long seen_age;      ///< [SA.7]: how many they had when the contraction was observed; 0: not yet
-  bool factored;      ///< [SA.7]: there are factors from a jump before
+  long factor_age; ///< with factors this old; 0: not yet. [SA.7]: how many jumps they have served
+  long seen_age;   ///< [SA.7]: how many they had when the contraction was observed; 0: not yet
+  bool factored;   ///< [SA.7]: there are factors from a jump before
   asi_response response;
   double *force, *turned, *row, *solution, *guess; ///< scratch
 } asi_jump_memory;
