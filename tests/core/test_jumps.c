@@ -392,7 +392,7 @@ static void test_memory(void **state) {
       "bodies: {a: {type: point, mass: 2, velocity: [3, 0, 0]}}\n"
       "forces: {wind: {type: load, body: a, force: [blocks.u, 0, 2*blocks.u]}}\n"
       "blocks: {u: {type: sampled, formula: \"floor(9*sin(700*t))\", period: 4e-3}}\n",
-      4e-3, true, false};
+      4e-3, false};
   as_machine *machine = load(&push);
   for (int m = 0; m < 2; ++m) {
     as_integrator *s = begin(machine, m == 0 ? AS_METHOD_INDEX2 : AS_METHOD_INDEX3, 1e-3);
