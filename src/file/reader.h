@@ -103,8 +103,8 @@ struct asi_reader {
   const char *format[AS_MESSAGES]; ///< what the messages were made with
   int file_of[AS_MESSAGES];
   bool later[AS_MESSAGES]; ///< of messages: they are about no parameter
-  bool wrong;  ///< there was a message
-  bool broken; ///< something about the thing that is read is wrong: it cannot be added
+  bool wrong;              ///< there was a message
+  bool broken;             ///< something about the thing that is read is wrong: it cannot be added
   bool no_memory;
   bool no_plugin;  ///< a block's plugin could not be opened: its signals are not known
   bool lost;       ///< things are missing whose names are not known
