@@ -274,6 +274,7 @@ static int measure(const asi_beam *b, const as_element_input *in, bend *at) {
   double rate[N] = {0.0};
   if (!relate(b, in->body, &at->x))
     return asi_retry(in, "its ends are turned by half a turn, where their rotation has no value");
+  if (!(at->x.d[0] > 0.0)) return asi_retry(in, "it is pressed together to nothing");
   asi_beam_set_S(at->x.d, at->x.g, at->x.S);
   if (b->damped) {
     set_moving(b, in, at);

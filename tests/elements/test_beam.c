@@ -264,6 +264,10 @@ static void test_refused(void **state) {
   double f[N] = {0};
   const as_element_output out = {.force = f};
   assert_int_equal(asi_beam_type.evaluate(&in, &out, &b), AS_RETRY);
+  const as_body_motion D = body_at(-0.01, 0, 0, none), E = body_at(0.01, 0, 0, none);
+  const as_element_input through = {.body = {&A, &D}}, short_of = {.body = {&A, &E}};
+  assert_int_equal(asi_beam_type.evaluate(&through, &out, &b), AS_RETRY);
+  assert_int_equal(asi_beam_type.evaluate(&short_of, &out, &b), AS_DONE);
   K[14] = -1.0;
   assert_false(asi_beam_init(&b, &A, &B, K, false, 0.0));
 }
