@@ -1,7 +1,7 @@
 """Builds the wheel with the project's own CMake: no package of Python's is needed for it, and no network.
 
 `pip install ./python` and `make python` call it (PEP 517, PEP 660 is not offered). The libraries are compiled in ../build/python and held by the
-extension module; LAPACK, KLU, HDF5, libyaml and zlib stay shared libraries of the system.
+extension module; LAPACK, KLU, HDF5, libyaml, zlib and expat stay shared libraries of the system.
 """
 
 import base64
