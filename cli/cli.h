@@ -21,6 +21,7 @@ cli_exit papers_command(int argc, char **argv);
 cli_exit run_command(int argc, char **argv);
 cli_exit check_command(int argc, char **argv);
 cli_exit export_command(int argc, char **argv);
+cli_exit fmu_command(int argc, char **argv);
 cli_exit report_command(int argc, char **argv);
 cli_exit modes_command(int argc, char **argv);
 cli_exit response_command(int argc, char **argv);

@@ -175,8 +175,7 @@ void machine_tell(const machine_request *r, const as_messages *messages) {
   putchar('\n');
 }
 
-/// Says what is wrong: on stderr, and with --json on stdout.
-static void tell_messages(const machine_request *r, const as_messages *messages) {
+void machine_tell_messages(const machine_request *r, const as_messages *messages) {
   for (int i = 0; i < messages->n; i++) fprintf(stderr, "%s\n", messages->message[i].text);
   if (messages->more) cli_complain("There are more errors than these.");
   if (r->json) machine_tell(r, messages);
@@ -211,7 +210,7 @@ cli_exit machine_open(const machine_request *r, as_machine **machine) {
       as_machine_load_with(r->model, r->settings, r->n_settings, &policy, machine, messages);
   as_status outputs = status == AS_OK ? check_outputs(*machine, messages) : AS_OK;
   if (outputs == AS_ERR_MEMORY) messages->n = 0;
-  if (messages->n > 0) tell_messages(r, messages);
+  if (messages->n > 0) machine_tell_messages(r, messages);
   const bool wrong = messages->n > 0;
   free(messages);
   if (status != AS_OK) return cli_judge(status);

@@ -38,7 +38,9 @@ cli_exit machine_open(const machine_request *r, as_machine **machine);
 cli_exit machine_spare(const as_machine *machine, const char *output);
 /// With --json: prints an object like those of wrong model files, with the last complaint.
 void machine_refuse(const machine_request *r);
-/// Says what is wrong with a file as one object on stdout.
+/// Says what is wrong with a file: on stderr, and with --json on stdout.
+void machine_tell_messages(const machine_request *r, const as_messages *messages);
+/// Says it as one object on stdout.
 void machine_tell(const machine_request *r, const as_messages *messages);
 
 #endif

@@ -20,6 +20,7 @@ static const subcommand subcommands[] = {
      study_command},
     {"check", "look at a machine without running it", check_command},
     {"export", "write chosen results of a run as CSV or MAT", export_command},
+    {"fmu", "make an FMU of a machine, for other simulation programs", fmu_command},
     {"report", "make the report of a run again", report_command},
     {"equilibrium", "find where a machine comes to rest, and whether it stays there",
      equilibrium_command},

@@ -4,6 +4,7 @@
 
 #include "alphastep/file.h"
 #include "alphastep/flexible_file.h"
+#include "alphastep/fmu.h"
 #include "alphastep/instance.h"
 #include "alphastep/mesh_file.h"
 #include "alphastep/plot.h"

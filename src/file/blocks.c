@@ -1,5 +1,6 @@
 /// Blocks in files: signals, states, samples and linear systems. Templates, which are made of these, stand in templates.c.
 #include "file/blocks.h"
+#include "file/compile.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -116,6 +117,29 @@ static void make_continuous(asi_reader *r, signal_thing *thing) {
   thing->def.start = left.start;
 }
 
+/// What importers of a machine give with its derivative: three held signals, and the block is a formula of them.
+static as_status add_extrapolated(asi_reader *r, signal_thing *thing, as_error *error) {
+  static const char *const parts[] = {"value", "slope", "since"};
+  const char *name = thing->def.block;
+  const size_t size = 3 * strlen(name) + 80;
+  char *formula = asi_arena_take(&r->scratch, size);
+  if (formula == NULL) return AS_ERR_MEMORY;
+  snprintf(formula, size, "'blocks.%s.value' + 'blocks.%s.slope'*(t - 'blocks.%s.since')", name,
+           name, name);
+  as_status status = AS_OK;
+  for (int i = 0; i < 3 && status == AS_OK; ++i) {
+    as_signal_def part = thing->def;
+    part.output = parts[i];
+    part.start = i == 0 ? thing->def.start : 0.0;
+    part.unit = i == 0 ? thing->def.unit : NULL;
+    status = as_builder_declare_signal(r->builder, name, parts[i], error);
+    if (status == AS_OK) status = as_builder_add_signal(r->builder, &part, NULL, error);
+  }
+  thing->def.kind = AS_SIGNAL_OUTPUT;
+  thing->def.formula = formula;
+  return status;
+}
+
 static as_status add_signal(asi_reader *r, const asi_kind *kind, const char *name, void *read,
                             as_error *error) {
   signal_thing *thing = read;
@@ -123,7 +147,14 @@ static as_status add_signal(asi_reader *r, const asi_kind *kind, const char *nam
   thing->def.kind = (as_signal_kind)kind->code;
   asi_check_period(r, thing->def.period);
   if (thing->sampling == 1) make_continuous(r, thing);
-  const as_status status = as_builder_add_signal(r->builder, &thing->def, NULL, error);
+  const bool compiled = kind == &asi_input_kind && r->compile;
+  if (compiled && r->compile->extrapolates) {
+    const as_status status = add_extrapolated(r, thing, error);
+    if (status) return status;
+  }
+  as_signal_id id;
+  const as_status status = as_builder_add_signal(r->builder, &thing->def, &id, error);
+  if (status == AS_OK && compiled && r->compile->input) r->compile->input(id, r->compile->user);
   return status ? status : asi_add_switches(r, thing, error);
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "file/compile.h"
 #include "results/rules.h"
 
 // ---- keys -------------------------------------------------------------------------------------------
@@ -216,6 +217,10 @@ static void mark(asi_reader *r, const asi_value *event, const char *name) {
 }
 
 void asi_mark_live(asi_reader *r) {
+  for (int i = 0; r->compile && i < r->compile->n_live; ++i) {
+    const int found = asi_names_find(&r->parameter_names, r->compile->live[i]);
+    if (found >= 0) r->parameters[found].set_by = "";
+  }
   for (int f = 0; f < r->n_order; ++f) {
     const asi_value *map = asi_value_get(r->file[r->order[f]].root, "events");
     for (int i = 0; map && map->type == ASI_MAP && i < map->count; ++i)

@@ -226,6 +226,10 @@ static const as_plugin *open_file(asi_reader *r, const asi_value *at, const char
 }
 
 const as_plugin *asi_open_plugin(asi_reader *r, const asi_value *at, const char *path) {
+  if (r->compile) {
+    asi_complain(r, at, "\"%.200s\" is a plugin, which an FMU cannot have", path);
+    return NULL;
+  }
   for (asi_library *l = *r->libraries; l; l = l->older)
     if (strcmp(l->path, path) == 0) {
       r->broken = r->broken || l->plugin == NULL; // that has been said

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "file/blocks.h"
+#include "file/compile.h"
 #include "file/events.h"
 #include "file/libraries.h"
 #include "file/root.h"
@@ -136,9 +137,9 @@ static as_status sum_up(asi_reader *r, as_status status) {
 }
 
 static as_status load(const char *path, const char *text, size_t size, const char *const *settings,
-                      int n_settings, const as_plugin_policy *policy, as_machine **out,
-                      as_messages *messages) {
-  asi_reader r = {.messages = messages, .policy = policy};
+                      int n_settings, const as_plugin_policy *policy, const asi_compile *compile,
+                      as_machine **out, as_messages *messages) {
+  asi_reader r = {.messages = messages, .policy = policy, .compile = compile};
   *out = NULL;
   messages->n = 0;
   messages->more = false;
@@ -151,6 +152,7 @@ static as_status load(const char *path, const char *text, size_t size, const cha
     r.arena = &machine->store->arena;
     r.libraries = &machine->store->libraries;
     status = sum_up(&r, read_all(&r, path, text, size, settings, n_settings));
+    if (status == AS_OK && compile && compile->read) compile->read(&r, compile->user);
     uselocale(before);
   } else {
     messages->n = 1;
@@ -167,19 +169,24 @@ static as_status load(const char *path, const char *text, size_t size, const cha
 
 as_status as_machine_load(const char *path, const char *const *settings, int n_settings,
                           as_machine **out, as_messages *messages) {
-  return load(path, NULL, 0, settings, n_settings, NULL, out, messages);
+  return load(path, NULL, 0, settings, n_settings, NULL, NULL, out, messages);
 }
 
 as_status as_machine_load_with(const char *path, const char *const *settings, int n_settings,
                                const as_plugin_policy *policy, as_machine **out,
                                as_messages *messages) {
-  return load(path, NULL, 0, settings, n_settings, policy, out, messages);
+  return load(path, NULL, 0, settings, n_settings, policy, NULL, out, messages);
 }
 
 as_status as_machine_parse(const char *text, size_t size, const char *path,
                            const char *const *settings, int n_settings, as_machine **out,
                            as_messages *messages) {
-  return load(path, text, size, settings, n_settings, NULL, out, messages);
+  return load(path, text, size, settings, n_settings, NULL, NULL, out, messages);
+}
+
+as_status asi_machine_load(const char *path, const char *const *settings, int n_settings,
+                           const asi_compile *compile, as_machine **out, as_messages *messages) {
+  return load(path, NULL, 0, settings, n_settings, NULL, compile, out, messages);
 }
 
 as_status as_machine_parse_with(const char *text, size_t size, const char *path,

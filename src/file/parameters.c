@@ -98,7 +98,9 @@ asi_meaning asi_find_fixed(const char *name, asi_named *named, void *user) {
   const asi_meaning meaning = asi_find_number(r, name, named);
   if (meaning == ASI_MEANS_CONSTANT && set_by) {
     snprintf(named->sentence, ASI_SENTENCE_LENGTH,
-             "event \"%.40s\" sets %s, but a number like this cannot change", set_by, name);
+             "%s%.40s%s sets %s, but a number like this cannot change",
+             *set_by ? "event \"" : "whoever imports the machine", set_by, *set_by ? "\"" : "",
+             name);
     return ASI_MEANS_MISTAKE;
   }
   if (meaning != ASI_MEANS_NOTHING || named->called) return meaning;

@@ -56,7 +56,8 @@ typedef struct asi_definition {
   asi_progress progress;
   double number;
   bool used;
-  const char *set_by; ///< the event that sets it: it is live; NULL: it does not change
+  const char
+      *set_by; ///< the event that sets it, "": a program: it is live; NULL: it does not change
 } asi_definition;
 
 /// A function of `tables:`.
@@ -85,6 +86,7 @@ typedef struct asi_event {
 } asi_event;
 
 typedef struct asi_library asi_library;
+typedef struct asi_compile asi_compile;
 
 /// What `start:` is read into.
 typedef struct asi_begin {
@@ -95,6 +97,7 @@ typedef struct asi_begin {
 
 struct asi_reader {
   as_machine *machine;
+  const asi_compile *compile;     ///< NULL: nothing but the machine is wanted
   asi_arena *arena;               ///< of the machine
   const as_plugin_policy *policy; ///< NULL: no plugins
   struct asi_library **libraries; ///< of the machine, see libraries.h

@@ -402,18 +402,3 @@ asi_value *asi_value_parse(const char *text, size_t size, int file, asi_arena *a
   free(p.stack);
   return good && !arena->failed ? p.root : NULL;
 }
-
-// ---- looking ----------------------------------------------------------------------------------------
-
-asi_value *asi_value_get(const asi_value *map, const char *key) {
-  if (map == NULL || map->type != ASI_MAP) return NULL;
-  for (int i = 0; i < map->count; ++i)
-    if (strcmp(map->item[2 * i]->text, key) == 0) return map->item[2 * i + 1];
-  return NULL;
-}
-
-const char *asi_value_what(const asi_value *value) {
-  static const char *const what[] = {"nothing", "true or false", "a number",
-                                     "a text",  "a list",        "a mapping"};
-  return what[value->type];
-}

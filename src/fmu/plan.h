@@ -1,0 +1,71 @@
+/// What is to be exported: the machine, the variables that the FMU will have, and the files that go into it.
+///
+/// plan.c         the machine is read, its files are packed
+/// variables.c    inputs, parameters, outputs
+/// description.c  modelDescription.xml and the page of documentation
+/// export.c       the archive
+#ifndef ALPHASTEP_FMU_PLAN_H
+#define ALPHASTEP_FMU_PLAN_H
+
+#include <stdio.h>
+
+#include "alphastep/fmu.h"
+#include "file/compile.h"
+#include "fmu/interface.h"
+#include "results/channels.h"
+
+/// A file of the FMU.
+typedef struct asi_fmu_file {
+  const char *name; ///< below resources/model/
+  unsigned char *bytes;
+  size_t size;
+} asi_fmu_file;
+
+/// A parameter of the model file.
+typedef struct asi_fmu_parameter {
+  const char *name;
+  double value;
+  bool plain; ///< it is written as a number: others follow from these
+  bool used;
+} asi_fmu_parameter;
+
+typedef struct asi_fmu_plan {
+  const as_fmu_def *def;
+  asi_arena arena;
+  as_machine *machine;
+  const char **live; ///< n_live parameters that change while it runs
+  int n_live;
+  as_signal_id *input; ///< blocks of type `input`
+  int n_inputs, room_inputs;
+  asi_fmu_parameter *parameter;
+  int n_parameters;
+  asi_fmu_file *file;
+  int n_files, room_files;
+  bool no_memory;
+  asi_fmu_interface face;
+  char token[48];
+  char name[64]; ///< of the FMU: an identifier of C
+} asi_fmu_plan;
+
+/// Reads the machine and packs its files.
+as_status asi_fmu_plan_machine(asi_fmu_plan *p, as_messages *messages, as_error *error);
+void asi_fmu_plan_free(asi_fmu_plan *p);
+/// Adds a file, whose bytes it owns from now on; NULL: no memory for them.
+void asi_fmu_plan_file(asi_fmu_plan *p, const char *name, unsigned char *bytes, size_t size);
+
+/// Whether a name in --inputs or --tunable is one of a parameter; NULL: it is not, else its name.
+const char *asi_fmu_parameter_of(const char *name);
+/// Chooses the variables.
+as_status asi_fmu_plan_variables(asi_fmu_plan *p, as_error *error);
+/// A name as FMI's naming convention `structured` wants it, in the arena.
+const char *asi_fmu_structured(asi_arena *arena, const char *name);
+
+/// modelDescription.xml; documentation/index.html.
+void asi_fmu_describe(const asi_fmu_plan *p, FILE *out);
+void asi_fmu_document(const asi_fmu_plan *p, FILE *out);
+
+/// The shared library that every FMU has, and the licence that goes with it.
+const unsigned char *asi_fmu_binary(size_t *size);
+const unsigned char *asi_fmu_license(size_t *size);
+
+#endif

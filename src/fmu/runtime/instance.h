@@ -1,0 +1,133 @@
+/// An instance of an FMU, for both versions of the standard: a machine that is set up, started, stepped and looked at from outside.
+///
+/// open.c    the interface is read; the machine is built and started
+/// step.c    communication steps
+/// values.c  what is set and got, derivatives
+/// keep.c    the state as bytes
+/// fmi2.c, fmi3.c  the functions that importers call, with the order of calls that each standard allows
+#ifndef ALPHASTEP_FMU_RUNTIME_INSTANCE_H
+#define ALPHASTEP_FMU_RUNTIME_INSTANCE_H
+
+#include "alphastep/file.h"
+#include "alphastep/results.h"
+#include "fmu/interface.h"
+#include "results/channels.h"
+#include "results/rules.h"
+
+/// Where an instance is in its life.
+typedef enum asi_fmu_phase {
+  ASI_FMU_INSTANTIATED,
+  ASI_FMU_INITIALIZING,
+  ASI_FMU_STEPPING,
+  ASI_FMU_IN_EVENT,      ///< FMI 3: event mode
+  ASI_FMU_RECONFIGURING, ///< FMI 3: configuration mode, which has nothing to configure
+  ASI_FMU_TERMINATED,
+  ASI_FMU_BROKEN, ///< after an error: reset or free it
+} asi_fmu_phase;
+
+typedef enum asi_fmu_category {
+  ASI_FMU_LOG_ERROR,
+  ASI_FMU_LOG_DISCARD,
+  ASI_FMU_LOG_WARNING,
+  ASI_FMU_LOG_EVENT,
+  ASI_FMU_LOG_INFO,
+  ASI_FMU_CATEGORIES
+} asi_fmu_category;
+extern const char *const asi_fmu_category_name[ASI_FMU_CATEGORIES];
+
+/// Hears one sentence.
+typedef void asi_fmu_log_fn(asi_fmu_category category, const char *sentence, void *user);
+
+/// An event of the machine in the last call of asi_fmu_step().
+typedef struct asi_fmu_step_end {
+  double t;     ///< how far it came [s]
+  bool event;   ///< something has happened there that changed the machine
+  bool stopped; ///< an event ends the simulation there
+  bool early;   ///< it was asked to end there
+} asi_fmu_step_end;
+
+/// Asked after each inner step but the last: whether to end there, or at *t, which may be later [s].
+typedef bool asi_fmu_inner_fn(double now, double *t, void *user);
+
+typedef struct asi_fmu {
+  asi_arena arena; ///< of the interface
+  asi_fmu_interface face;
+  char *folder; ///< resources, with / behind it
+  asi_fmu_phase phase;
+  asi_fmu_log_fn *log;
+  void *log_user;
+  bool wants[ASI_FMU_CATEGORIES];
+
+  double start_time, stop_time; ///< stop_time NAN: not known
+  double tolerance;             ///< NAN: that of the model
+  double made[3];   ///< tolerance, start_time, stop_time that the integrator was made with
+  double *value;    ///< of each variable that can be set, as last set
+  double *slope;    ///< of each input: its derivative
+  int *place;       ///< of each that is a held signal: where in u; of an output: where in the row
+  double since;     ///< when slopes were given [s]
+  double *built;    ///< values of parameters that the machine has been built with
+  bool new_start;   ///< it is to be started anew
+  bool new_signals; ///< inputs or tunable parameters have changed
+  bool stale;       ///< the row is not that of the state
+
+  as_machine *machine; ///< NULL: not built
+  as_integrator *integrator;
+  as_channels *channels; ///< NULL: no outputs
+  asi_watch *watch;      ///< NULL: no events
+  bool reads_rates, index3;
+  double *row, *u, *v; ///< of channels; held signals; velocities of index-3
+  double t;            ///< the communication point [s]
+  long steps;          ///< inner ones, so far
+  bool event;          ///< something has happened in the inner step
+  bool stopped;        ///< an event has ended the simulation
+
+  unsigned char *scratch; ///< for asi_fmu_derivatives(): a saved state
+  size_t scratch_room;
+} asi_fmu;
+
+/// Tells a sentence to whoever listens.
+void asi_fmu_tell(asi_fmu *f, asi_fmu_category category, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/// Reads the interface in the folder `resources`; the token has to be its own. NULL: *why says why.
+asi_fmu *asi_fmu_open(const char *resources, const char *token, as_error *why);
+void asi_fmu_close(asi_fmu *f);
+/// As it was when it was opened.
+void asi_fmu_reset(asi_fmu *f);
+/// Makes machine and integrator for a state that is to be loaded.
+as_status asi_fmu_prepare(asi_fmu *f, as_error *error);
+/// Ends derivatives of inputs that were given at an earlier communication point.
+void asi_fmu_settle(asi_fmu *f);
+/// Puts what is set into f->u.
+void asi_fmu_place_signals(asi_fmu *f);
+/// Builds and starts the machine, as far as that has not been done with these parameters and inputs.
+as_status asi_fmu_ready(asi_fmu *f, as_error *error);
+
+/// From `t`, which has to be where it is, by h; `inner` may be NULL. With `at_events` it ends where an event has changed something. Failures
+/// leave it at end->t, in good order.
+as_status asi_fmu_step(asi_fmu *f, double t, double h, bool at_events, asi_fmu_inner_fn *inner,
+                       void *user, asi_fmu_step_end *end, as_error *error);
+
+/// Numbers of variables.
+as_status asi_fmu_get(asi_fmu *f, const unsigned *vr, size_t n, double *out, as_error *error);
+as_status asi_fmu_set(asi_fmu *f, const unsigned *vr, size_t n, const double *value,
+                      as_error *error);
+/// First derivatives of inputs from now on; of outputs, as the last inner step had them.
+as_status asi_fmu_set_slopes(asi_fmu *f, const unsigned *vr, size_t n, const int *order,
+                             const double *value, as_error *error);
+as_status asi_fmu_get_slopes(asi_fmu *f, const unsigned *vr, size_t n, const int *order,
+                             double *out, as_error *error);
+/// Takes over changed inputs: the state, and all that is got, is that with them.
+as_status asi_fmu_apply(asi_fmu *f, as_error *error);
+/// Derivatives of outputs along a direction of inputs and tunable parameters, by central differences.
+as_status asi_fmu_derivatives(asi_fmu *f, const unsigned *unknown, size_t n, const unsigned *known,
+                              size_t n_known, const double *seed, double *out, as_error *error);
+
+/// The state: counts, or writes to `data`.
+as_status asi_fmu_save(asi_fmu *f, unsigned char *data, size_t *size, as_error *error);
+/// Takes one up; what does not fit is refused, and nothing has changed.
+as_status asi_fmu_load(asi_fmu *f, const unsigned char *data, size_t size, as_error *error);
+/// Whether bytes are a state of this FMU; says why not.
+as_status asi_fmu_check(const asi_fmu *f, const unsigned char *data, size_t size, as_error *error);
+
+#endif

@@ -1,0 +1,105 @@
+/// The state of an instance as bytes: a head with a checksum, what has been set, and if it runs what channels, conditions and the integrator
+/// remember. They are the same on every machine, and those of another process of the same FMU are taken up.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "fmu/runtime/instance.h"
+
+enum { HEAD = 3 * 8, FORMAT = 1 };
+static const unsigned char magic[8] = {'a', 's', ' ', 'f', 'm', 'u', FORMAT, '\n'};
+
+static uint64_t token_of(const asi_fmu *f) {
+  return asi_checksum((const unsigned char *)f->face.token, strlen(f->face.token));
+}
+
+/// What has been set, and where the instance is.
+static void serialize(asi_fmu *f, asi_archive *a, bool *runs) {
+  int phase = (int)f->phase;
+  asi_archive_int(a, &phase, 0, ASI_FMU_BROKEN);
+  f->phase = (asi_fmu_phase)phase;
+  asi_archive_doubles(a, f->value, (size_t)f->face.n);
+  asi_archive_doubles(a, f->slope, (size_t)f->face.n);
+  double *const numbers[] = {&f->start_time, &f->stop_time, &f->tolerance, &f->since, &f->t};
+  for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; ++i) asi_archive_double(a, numbers[i]);
+  asi_archive_count(a, &f->steps);
+  asi_archive_bool(a, &f->stopped);
+  asi_archive_bool(a, &f->new_start);
+  asi_archive_bool(a, &f->new_signals);
+  asi_archive_bool(a, runs);
+}
+
+as_status asi_fmu_save(asi_fmu *f, unsigned char *data, size_t *size, as_error *error) {
+  const size_t room = *size;
+  bool runs = f->integrator != NULL && !f->new_start;
+  size_t inner = 0;
+  asi_archive a = {.mode = ASI_ARCHIVE_COUNT};
+  serialize(f, &a, &runs);
+  if (runs && f->channels) asi_channels_serialize(f->channels, &a);
+  if (runs && f->watch) asi_watch_serialize(f->watch, &a);
+  as_status status = runs ? as_integrator_save(f->integrator, NULL, &inner, error) : AS_OK;
+  if (status) return status;
+  *size = HEAD + a.used + inner;
+  if (data == NULL) return AS_OK;
+  if (room < *size)
+    return asi_fail(error, AS_ERR_ARGUMENT, f->t, NULL,
+                    "The state takes %zu bytes; there is room for %zu.", *size, room);
+  asi_archive body = {.mode = ASI_ARCHIVE_WRITE, .data = data + HEAD, .size = a.used};
+  serialize(f, &body, &runs);
+  if (runs && f->channels) asi_channels_serialize(f->channels, &body);
+  if (runs && f->watch) asi_watch_serialize(f->watch, &body);
+  if (runs) status = as_integrator_save(f->integrator, data + HEAD + a.used, &inner, error);
+  if (status) return status;
+  memcpy(data, magic, sizeof magic);
+  uint64_t words[] = {token_of(f), asi_checksum(data + HEAD, *size - HEAD)};
+  asi_archive head = {.mode = ASI_ARCHIVE_WRITE, .data = data + sizeof magic, .size = 16};
+  asi_archive_word(&head, &words[0]);
+  asi_archive_word(&head, &words[1]);
+  return AS_OK;
+}
+
+as_status asi_fmu_check(const asi_fmu *f, const unsigned char *data, size_t size, as_error *error) {
+  uint64_t words[2] = {0};
+  unsigned char head[16];
+  if (size >= HEAD) {
+    memcpy(head, data + sizeof magic, sizeof head);
+    asi_archive a = {.mode = ASI_ARCHIVE_READ, .data = head, .size = sizeof head};
+    asi_archive_word(&a, &words[0]);
+    asi_archive_word(&a, &words[1]);
+  }
+  if (size < HEAD || memcmp(data, magic, sizeof magic) != 0)
+    return asi_fail(error, AS_ERR_ARGUMENT, f->t, NULL, "These %zu bytes are no saved state.",
+                    size);
+  if (words[0] != token_of(f))
+    return asi_fail(error, AS_ERR_ARGUMENT, f->t, NULL, "The saved state is that of another FMU.");
+  if (words[1] != asi_checksum(data + HEAD, size - HEAD))
+    return asi_fail(error, AS_ERR_ARGUMENT, f->t, NULL, "The saved state is damaged.");
+  return AS_OK;
+}
+
+as_status asi_fmu_load(asi_fmu *f, const unsigned char *data, size_t size, as_error *error) {
+  as_status status = asi_fmu_check(f, data, size, error);
+  if (status) return status;
+  bool runs = false;
+  unsigned char *copy = malloc(size - HEAD + 1);
+  if (copy == NULL) return asi_fail_memory(error);
+  memcpy(copy, data + HEAD, size - HEAD);
+  asi_archive a = {.mode = ASI_ARCHIVE_READ, .data = copy, .size = size - HEAD};
+  serialize(f, &a, &runs);
+  if (a.damaged)
+    status = asi_fail(error, AS_ERR_ARGUMENT, f->t, NULL, "The saved state is damaged.");
+  if (status == AS_OK && runs) status = asi_fmu_prepare(f, error);
+  if (status == AS_OK && runs && f->channels) asi_channels_serialize(f->channels, &a);
+  if (status == AS_OK && runs && f->watch) {
+    asi_watch_serialize(f->watch, &a);
+    f->watch->n_pending = 0;
+  }
+  if (status == AS_OK && runs)
+    status = as_integrator_load(f->integrator, copy + a.used, size - HEAD - a.used, error);
+  free(copy);
+  f->stale = true;
+  f->event = false;
+  if (status) f->new_start = true;
+  return status;
+}
