@@ -40,6 +40,24 @@ FILE *asi_file_open(const char *path, const char **why) {
   return NULL;
 }
 
+unsigned char *asi_file_bytes(const char *path, size_t *size, const char **why) {
+  FILE *file = asi_file_open(path, why);
+  *size = 0;
+  if (file == NULL) return NULL;
+  const long end = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
+  const bool found = end >= 0 && fseek(file, 0, SEEK_SET) == 0;
+  unsigned char *bytes = found ? asi_calloc((size_t)end + 1, 1) : NULL;
+  *why = found ? NULL : "its end cannot be found";
+  if (bytes) *size = fread(bytes, 1, (size_t)end, file);
+  if (bytes && *size != (size_t)end) {
+    *why = "it cannot be read to its end";
+    free(bytes);
+    bytes = NULL;
+  }
+  fclose(file);
+  return bytes;
+}
+
 // ---- writing ----------------------------------------------------------------------------------------
 
 char *asi_file_beside(const char *path, const char *tail) {

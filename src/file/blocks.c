@@ -119,12 +119,12 @@ static void make_continuous(asi_reader *r, signal_thing *thing) {
 
 /// What importers of a machine give with its derivative: three held signals, and the block is a formula of them.
 static as_status add_extrapolated(asi_reader *r, signal_thing *thing, as_error *error) {
-  static const char *const parts[] = {"value", "slope", "since"};
+  static const char *const parts[] = {"given", "slope", "since"};
   const char *name = thing->def.block;
   const size_t size = 3 * strlen(name) + 80;
   char *formula = asi_arena_take(&r->scratch, size);
   if (formula == NULL) return AS_ERR_MEMORY;
-  snprintf(formula, size, "'blocks.%s.value' + 'blocks.%s.slope'*(t - 'blocks.%s.since')", name,
+  snprintf(formula, size, "'blocks.%s.given' + 'blocks.%s.slope'*(t - 'blocks.%s.since')", name,
            name, name);
   as_status status = AS_OK;
   for (int i = 0; i < 3 && status == AS_OK; ++i) {

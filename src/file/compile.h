@@ -9,7 +9,7 @@ struct asi_compile {
   const char *const
       *live; ///< n_live parameters that change while it runs: held signals, as if an event set them
   int n_live;
-  bool extrapolates; ///< an input is value + slope (t - since), three held signals of its block
+  bool extrapolates; ///< an input is given + slope (t - since), three held signals of its block
   void (*input)(as_signal_id id, void *user); ///< hears of blocks of type `input`; may be NULL
   void (*read)(asi_reader *r, void *user);    ///< sees the files once all is well; may be NULL
   void *user;

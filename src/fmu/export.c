@@ -81,7 +81,7 @@ static as_status make_token(asi_fmu_plan *p) {
   for (int k = 0; k < 2; ++k) {
     asi_digest d = asi_digest_begin();
     asi_digest_add(&d, k == 0 ? "alphastep FMU 1" : "1 UMF petsahpla", 15);
-    asi_digest_add(&d, &(char){(char)p->def->version}, 1);
+    asi_digest_add(&d, &p->def->version, sizeof p->def->version);
     asi_digest_add(&d, face, size);
     for (int i = 0; i < p->n_files; ++i) {
       asi_digest_add(&d, p->file[i].name, strlen(p->file[i].name) + 1);

@@ -86,17 +86,6 @@ static bool is_mesh(const as_machine *m, const char *path) {
   return mesh;
 }
 
-static unsigned char *read_bytes(const char *path, size_t *size, const char **why) {
-  FILE *file = asi_file_open(path, why);
-  if (file == NULL) return NULL;
-  long end = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
-  unsigned char *bytes = end >= 0 && fseek(file, 0, SEEK_SET) == 0 ? malloc((size_t)end + 1) : NULL;
-  *why = bytes ? NULL : "it cannot be read";
-  *size = bytes ? fread(bytes, 1, (size_t)end, file) : 0;
-  fclose(file);
-  return bytes;
-}
-
 /// A flexible body without HDF5.
 static as_status pack_flexible(asi_fmu_plan *p, const char *path, as_error *error) {
   as_flexible_data *d = NULL;
@@ -118,7 +107,7 @@ static as_status pack_file(asi_fmu_plan *p, const char *path, as_error *error) {
   for (int i = 0; i < p->n_files; ++i)
     if (strcmp(p->file[i].name, name) == 0) return AS_OK;
   if (is_mesh(p->machine, path)) return AS_OK; // nothing is drawn
-  unsigned char *bytes = read_bytes(path, &size, &why);
+  unsigned char *bytes = asi_file_bytes(path, &size, &why);
   if (bytes == NULL)
     return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL, "%.600s cannot be read: %s.", path,
                     why ? why : "out of memory");

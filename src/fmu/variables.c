@@ -69,7 +69,7 @@ static as_status add_block(asi_fmu_plan *p, int i, as_error *error) {
   char name[NAME];
   as_model_signal_name(m, id, name, sizeof name);
   as_signal_id value = id;
-  if (p->def->input_derivatives) value = as_model_find_signal(m, name + 7, "value");
+  if (p->def->input_derivatives) value = as_model_find_signal(m, name + 7, "given");
   const double start = as_model_initial(m)->u[as_model_signal_place(m, value)];
   return add(p, ASI_FMU_INPUT, name, name + 7, as_model_signal_unit(m, id), start, false)
              ? AS_OK
@@ -178,7 +178,7 @@ static bool is_of_input(const asi_fmu_plan *p, const char *channel) {
     if (strncmp(channel, name, n) != 0) continue;
     if (channel[n] == '\0') return true;
     if (p->def->input_derivatives &&
-        (strcmp(channel + n, ".value") == 0 || strcmp(channel + n, ".slope") == 0 ||
+        (strcmp(channel + n, ".given") == 0 || strcmp(channel + n, ".slope") == 0 ||
          strcmp(channel + n, ".since") == 0))
       return true;
   }

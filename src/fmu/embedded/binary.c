@@ -1,5 +1,9 @@
-/// The shared library that every FMU has, and the project's licence, inside libalphastep-io.
+/// The shared library that every FMU has, and the project's licence, inside libalphastep-io; nothing, where they are not built.
+#include <stddef.h>
+
 #include "fmu/plan.h"
+
+#ifdef ASI_FMU_BINARY
 
 #define EMBED(name, file)                                                                          \
   __asm__(".pushsection .rodata\n"                                                                 \
@@ -24,3 +28,17 @@ const unsigned char *asi_fmu_license(size_t *size) {
   *size = (size_t)(asi_fmu_license_end - asi_fmu_license_begin);
   return asi_fmu_license_begin;
 }
+
+#else
+
+const unsigned char *asi_fmu_binary(size_t *size) {
+  *size = 0;
+  return NULL;
+}
+
+const unsigned char *asi_fmu_license(size_t *size) {
+  *size = 0;
+  return NULL;
+}
+
+#endif

@@ -23,12 +23,6 @@ typedef struct slave {
   char said[1024];  ///< the last sentence
 } slave;
 
-/// A saved state.
-typedef struct state {
-  size_t size, room;
-  unsigned char *bytes;
-} state;
-
 /// Declares a function of the standard and begins its definition.
 #define FMI2(result, name, ...)                                                                    \
   AS_API result name(__VA_ARGS__);                                                                 \
@@ -51,12 +45,8 @@ static fmi2Status refuse(slave *s, asi_fmu_category category, const char *senten
   return status_of[category];
 }
 
-/// What a failure of ours is for an importer: with another value or a smaller step it may go better, or not.
 static fmi2Status answer(slave *s, as_status status, const as_error *error) {
-  if (status == AS_OK) return fmi2OK;
-  const bool hopeless = status == AS_ERR_ARGUMENT || status == AS_ERR_MEMORY ||
-                        status == AS_ERR_FILE || status == AS_ERR_UNSUPPORTED;
-  return refuse(s, hopeless ? ASI_FMU_LOG_ERROR : ASI_FMU_LOG_DISCARD, error->message);
+  return status == AS_OK ? fmi2OK : refuse(s, asi_fmu_judge(status), error->message);
 }
 
 enum { // sets of phases
@@ -86,30 +76,10 @@ static bool may(slave *s, unsigned phases, const char *function) {
 FMI2(const char *, fmi2GetTypesPlatform, void) { return fmi2TypesPlatform; }
 FMI2(const char *, fmi2GetVersion, void) { return "2.0"; }
 
-static void listen(asi_fmu *f, bool on, size_t n, const fmi2String *categories) {
-  for (int k = 0; k < ASI_FMU_CATEGORIES; ++k) {
-    bool named = n == 0 && k != ASI_FMU_LOG_INFO;
-    for (size_t i = 0; i < n; ++i)
-      named = named || (categories[i] && (strcmp(categories[i], asi_fmu_category_name[k]) == 0 ||
-                                          strcmp(categories[i], "logAll") == 0));
-    if (named) f->wants[k] = on;
-  }
-}
-
 FMI2(fmi2Status, fmi2SetDebugLogging, fmi2Component c, fmi2Boolean on, size_t n,
      const fmi2String categories[]) {
   slave *s = c;
-  if (s == NULL) return fmi2Error;
-  for (size_t i = 0; i < n; ++i) {
-    bool known = categories[i] && strcmp(categories[i], "logAll") == 0;
-    for (int k = 0; k < ASI_FMU_CATEGORIES; ++k)
-      known = known || (categories[i] && strcmp(categories[i], asi_fmu_category_name[k]) == 0);
-    if (!known)
-      return refuse(s, ASI_FMU_LOG_ERROR,
-                    "There is no such category of messages: see modelDescription.xml.");
-  }
-  listen(s->f, on != fmi2False, n, categories);
-  return fmi2OK;
+  return s && asi_fmu_listen(s->f, on, n, categories) ? fmi2OK : fmi2Error;
 }
 
 static void *instantiate(const char *name, const char *guid, const char *where,
@@ -139,10 +109,7 @@ static void *instantiate(const char *name, const char *guid, const char *where,
   }
   strcpy(s->name, name);
   s->call = *call;
-  s->f->log = hear;
-  s->f->log_user = s;
-  listen(s->f, true, 2, (fmi2String[]){"logStatusError", "logStatusDiscard"});
-  if (logging) listen(s->f, true, 0, NULL);
+  asi_fmu_listen_first(s->f, hear, s, logging);
   return s;
 }
 
@@ -171,17 +138,12 @@ FMI2(void, fmi2FreeInstance, fmi2Component c) {
 FMI2(fmi2Status, fmi2SetupExperiment, fmi2Component c, fmi2Boolean has_tolerance,
      fmi2Real tolerance, fmi2Real start, fmi2Boolean has_stop, fmi2Real stop) {
   slave *s = c;
+  as_error error;
   if (!may(s, BEFORE, "fmi2SetupExperiment")) return fmi2Error;
-  if (!isfinite(start) || (has_stop && !(stop > start)) ||
-      (has_tolerance && !(tolerance > 0.0 && tolerance < 1.0)))
-    return refuse(s, ASI_FMU_LOG_ERROR,
-                  "fmi2SetupExperiment: the start must be finite, the stop after it, and the "
-                  "tolerance between 0 and 1.");
-  s->f->start_time = s->f->t = s->f->since = start;
-  s->f->stop_time = has_stop ? stop : (double)NAN;
-  s->f->tolerance = has_tolerance ? tolerance : (double)NAN;
-  s->f->new_start = true;
-  return fmi2OK;
+  return answer(s,
+                asi_fmu_set_up(s->f, start, asi_fmu_given(has_stop, stop),
+                               asi_fmu_given(has_tolerance, tolerance), &error),
+                &error);
 }
 
 FMI2(fmi2Status, fmi2EnterInitializationMode, fmi2Component c) {
@@ -289,41 +251,18 @@ FMI2(fmi2Status, fmi2GetDirectionalDerivative, fmi2Component c, const fmi2ValueR
 
 // ---- states -----------------------------------------------------------------------------------------
 
-static void free_state(state *x) {
-  if (x) free(x->bytes);
-  free(x);
-}
-
 FMI2(fmi2Status, fmi2GetFMUstate, fmi2Component c, fmi2FMUstate *out) {
   slave *s = c;
   as_error error;
-  size_t size = 0;
   if (!may(s, ANY & ~(unsigned)BROKEN, "fmi2GetFMUstate")) return fmi2Error;
-  as_status status = asi_fmu_save(s->f, NULL, &size, &error);
-  state *x = *out ? *out : calloc(1, sizeof *x);
-  if (status == AS_OK && x && x->room < size) {
-    free(x->bytes);
-    x->bytes = malloc(size);
-    x->room = x->bytes ? size : 0;
-  }
-  if (status == AS_OK && (x == NULL || x->bytes == NULL)) status = asi_fail_memory(&error);
-  if (status == AS_OK) status = asi_fmu_save(s->f, x->bytes, &size, &error);
-  if (status == AS_OK) {
-    x->size = size;
-    *out = x;
-  } else if (*out == NULL) {
-    free_state(x);
-  }
-  return answer(s, status, &error);
+  return answer(s, asi_fmu_state_take(s->f, out, &error), &error);
 }
 
-FMI2(fmi2Status, fmi2SetFMUstate, fmi2Component c, fmi2FMUstate given) {
+FMI2(fmi2Status, fmi2SetFMUstate, fmi2Component c, fmi2FMUstate x) {
   slave *s = c;
-  const state *x = given;
   as_error error;
   if (!may(s, ANY, "fmi2SetFMUstate")) return fmi2Error;
-  if (x == NULL) return refuse(s, ASI_FMU_LOG_ERROR, "fmi2SetFMUstate: there is no state.");
-  const as_status status = asi_fmu_load(s->f, x->bytes, x->size, &error);
+  const as_status status = asi_fmu_state_use(s->f, x, &error);
   s->reached = s->f->t;
   s->last = fmi2OK;
   return answer(s, status, &error);
@@ -331,32 +270,24 @@ FMI2(fmi2Status, fmi2SetFMUstate, fmi2Component c, fmi2FMUstate given) {
 
 FMI2(fmi2Status, fmi2FreeFMUstate, fmi2Component c, fmi2FMUstate *x) {
   (void)c;
-  if (x == NULL) return fmi2OK;
-  free_state(*x);
-  *x = NULL;
+  asi_fmu_state_free(x);
   return fmi2OK;
 }
 
-FMI2(fmi2Status, fmi2SerializedFMUstateSize, fmi2Component c, fmi2FMUstate given, size_t *size) {
+FMI2(fmi2Status, fmi2SerializedFMUstateSize, fmi2Component c, fmi2FMUstate x, size_t *size) {
   slave *s = c;
-  const state *x = given;
   if (s == NULL) return fmi2Error;
-  if (x == NULL)
-    return refuse(s, ASI_FMU_LOG_ERROR, "fmi2SerializedFMUstateSize: there is no state.");
-  *size = x->size;
+  if (x == NULL) return refuse(s, ASI_FMU_LOG_ERROR, "There is no saved state.");
+  *size = ((const asi_fmu_state *)x)->size;
   return fmi2OK;
 }
 
-FMI2(fmi2Status, fmi2SerializeFMUstate, fmi2Component c, fmi2FMUstate given, fmi2Byte out[],
+FMI2(fmi2Status, fmi2SerializeFMUstate, fmi2Component c, fmi2FMUstate x, fmi2Byte out[],
      size_t size) {
   slave *s = c;
-  const state *x = given;
+  as_error error;
   if (s == NULL) return fmi2Error;
-  if (x == NULL || size < x->size)
-    return refuse(s, ASI_FMU_LOG_ERROR,
-                  "fmi2SerializeFMUstate: there is no state, or too little room for it.");
-  memcpy(out, x->bytes, x->size);
-  return fmi2OK;
+  return answer(s, asi_fmu_state_write(s->f, x, out, size, &error), &error);
 }
 
 FMI2(fmi2Status, fmi2DeSerializeFMUstate, fmi2Component c, const fmi2Byte bytes[], size_t size,
@@ -364,20 +295,7 @@ FMI2(fmi2Status, fmi2DeSerializeFMUstate, fmi2Component c, const fmi2Byte bytes[
   slave *s = c;
   as_error error;
   if (s == NULL) return fmi2Error;
-  as_status status = asi_fmu_check(s->f, (const unsigned char *)bytes, size, &error);
-  if (status) return answer(s, status, &error);
-  state *x = *out ? *out : calloc(1, sizeof *x);
-  unsigned char *copy = malloc(size);
-  if (x == NULL || copy == NULL) {
-    free(copy);
-    if (*out == NULL) free(x);
-    return refuse(s, ASI_FMU_LOG_ERROR, "Out of memory.");
-  }
-  memcpy(copy, bytes, size);
-  free(x->bytes);
-  *x = (state){size, size, copy};
-  *out = x;
-  return fmi2OK;
+  return answer(s, asi_fmu_state_read(s->f, bytes, size, out, &error), &error);
 }
 
 // ---- steps ------------------------------------------------------------------------------------------

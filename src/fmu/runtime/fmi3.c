@@ -21,12 +21,6 @@ typedef struct slave {
   bool inside; ///< the importer is being asked, in a step
 } slave;
 
-/// A saved state.
-typedef struct state {
-  size_t size, room;
-  unsigned char *bytes;
-} state;
-
 /// Declares a function of the standard and begins its definition.
 #define FMI3(result, name, ...)                                                                    \
   AS_API result name(__VA_ARGS__);                                                                 \
@@ -47,12 +41,8 @@ static fmi3Status refuse(slave *s, asi_fmu_category category, const char *senten
   return status_of[category];
 }
 
-/// What a failure of ours is for an importer: with another value or a smaller step it may go better, or not.
 static fmi3Status answer(slave *s, as_status status, const as_error *error) {
-  if (status == AS_OK) return fmi3OK;
-  const bool hopeless = status == AS_ERR_ARGUMENT || status == AS_ERR_MEMORY ||
-                        status == AS_ERR_FILE || status == AS_ERR_UNSUPPORTED;
-  return refuse(s, hopeless ? ASI_FMU_LOG_ERROR : ASI_FMU_LOG_DISCARD, error->message);
+  return status == AS_OK ? fmi3OK : refuse(s, asi_fmu_judge(status), error->message);
 }
 
 enum { // sets of phases
@@ -94,30 +84,10 @@ static bool may(slave *s, unsigned phases, bool looks, const char *function) {
 
 FMI3(const char *, fmi3GetVersion, void) { return "3.0"; }
 
-static void listen(asi_fmu *f, bool on, size_t n, const fmi3String *categories) {
-  for (int k = 0; k < ASI_FMU_CATEGORIES; ++k) {
-    bool named = n == 0 && k != ASI_FMU_LOG_INFO;
-    for (size_t i = 0; i < n; ++i)
-      named = named || strcmp(categories[i], asi_fmu_category_name[k]) == 0 ||
-              strcmp(categories[i], "logAll") == 0;
-    if (named) f->wants[k] = on;
-  }
-}
-
 FMI3(fmi3Status, fmi3SetDebugLogging, fmi3Instance c, fmi3Boolean on, size_t n,
      const fmi3String categories[]) {
   slave *s = c;
-  if (s == NULL) return fmi3Error;
-  for (size_t i = 0; i < n; ++i) {
-    bool known = categories[i] && strcmp(categories[i], "logAll") == 0;
-    for (int k = 0; k < ASI_FMU_CATEGORIES; ++k)
-      known = known || (categories[i] && strcmp(categories[i], asi_fmu_category_name[k]) == 0);
-    if (!known)
-      return refuse(s, ASI_FMU_LOG_ERROR,
-                    "There is no such category of messages: see modelDescription.xml.");
-  }
-  listen(s->f, on, n, categories);
-  return fmi3OK;
+  return s && asi_fmu_listen(s->f, on, n, categories) ? fmi3OK : fmi3Error;
 }
 
 FMI3(fmi3Instance, fmi3InstantiateCoSimulation, fmi3String name, fmi3String token,
@@ -145,10 +115,7 @@ FMI3(fmi3Instance, fmi3InstantiateCoSimulation, fmi3String name, fmi3String toke
   s->update = update;
   s->events = events;
   s->early = early;
-  s->f->log = hear;
-  s->f->log_user = s;
-  listen(s->f, true, 2, (fmi3String[]){"logStatusError", "logStatusDiscard"});
-  if (logging) listen(s->f, true, 0, NULL);
+  asi_fmu_listen_first(s->f, hear, s, logging);
   return s;
 }
 
@@ -195,18 +162,12 @@ FMI3(void, fmi3FreeInstance, fmi3Instance c) {
 FMI3(fmi3Status, fmi3EnterInitializationMode, fmi3Instance c, fmi3Boolean has_tolerance,
      fmi3Float64 tolerance, fmi3Float64 start, fmi3Boolean has_stop, fmi3Float64 stop) {
   slave *s = c;
+  as_error error;
   if (!may(s, BEFORE, false, "fmi3EnterInitializationMode")) return fmi3Error;
-  if (!isfinite(start) || (has_stop && !(stop > start)) ||
-      (has_tolerance && !(tolerance > 0.0 && tolerance < 1.0)))
-    return refuse(s, ASI_FMU_LOG_ERROR,
-                  "fmi3EnterInitializationMode: the start must be finite, the stop after it, and "
-                  "the tolerance between 0 and 1.");
-  s->f->start_time = s->f->t = s->f->since = start;
-  s->f->stop_time = has_stop ? stop : (double)NAN;
-  s->f->tolerance = has_tolerance ? tolerance : (double)NAN;
-  s->f->new_start = true;
-  s->f->phase = ASI_FMU_INITIALIZING;
-  return fmi3OK;
+  const as_status status = asi_fmu_set_up(s->f, start, asi_fmu_given(has_stop, stop),
+                                          asi_fmu_given(has_tolerance, tolerance), &error);
+  if (status == AS_OK) s->f->phase = ASI_FMU_INITIALIZING;
+  return answer(s, status, &error);
 }
 
 FMI3(fmi3Status, fmi3ExitInitializationMode, fmi3Instance c) {
@@ -425,71 +386,41 @@ FMI3(fmi3Status, fmi3GetVariableDependencies, fmi3Instance c, fmi3ValueReference
 
 // ---- states -----------------------------------------------------------------------------------------
 
-static void free_state(state *x) {
-  if (x) free(x->bytes);
-  free(x);
-}
-
 FMI3(fmi3Status, fmi3GetFMUState, fmi3Instance c, fmi3FMUState *out) {
   slave *s = c;
   as_error error;
-  size_t size = 0;
   if (!may(s, ~(unsigned)BROKEN, false, "fmi3GetFMUState")) return fmi3Error;
-  as_status status = asi_fmu_save(s->f, NULL, &size, &error);
-  state *x = *out ? *out : calloc(1, sizeof *x);
-  if (status == AS_OK && x && x->room < size) {
-    free(x->bytes);
-    x->bytes = malloc(size);
-    x->room = x->bytes ? size : 0;
-  }
-  if (status == AS_OK && (x == NULL || x->bytes == NULL)) status = asi_fail_memory(&error);
-  if (status == AS_OK) status = asi_fmu_save(s->f, x->bytes, &size, &error);
-  if (status == AS_OK) {
-    x->size = size;
-    *out = x;
-  } else if (*out == NULL) {
-    free_state(x);
-  }
-  return answer(s, status, &error);
+  return answer(s, asi_fmu_state_take(s->f, out, &error), &error);
 }
 
-FMI3(fmi3Status, fmi3SetFMUState, fmi3Instance c, fmi3FMUState given) {
+FMI3(fmi3Status, fmi3SetFMUState, fmi3Instance c, fmi3FMUState x) {
   slave *s = c;
-  const state *x = given;
   as_error error;
   if (!may(s, ~0u, false, "fmi3SetFMUState")) return fmi3Error;
-  if (x == NULL) return refuse(s, ASI_FMU_LOG_ERROR, "fmi3SetFMUState: there is no state.");
-  return answer(s, asi_fmu_load(s->f, x->bytes, x->size, &error), &error);
+  const as_status status = asi_fmu_state_use(s->f, x, &error);
+  return answer(s, status, &error);
 }
 
 FMI3(fmi3Status, fmi3FreeFMUState, fmi3Instance c, fmi3FMUState *x) {
   (void)c;
-  if (x == NULL) return fmi3OK;
-  free_state(*x);
-  *x = NULL;
+  asi_fmu_state_free(x);
   return fmi3OK;
 }
 
-FMI3(fmi3Status, fmi3SerializedFMUStateSize, fmi3Instance c, fmi3FMUState given, size_t *size) {
+FMI3(fmi3Status, fmi3SerializedFMUStateSize, fmi3Instance c, fmi3FMUState x, size_t *size) {
   slave *s = c;
-  const state *x = given;
   if (s == NULL) return fmi3Error;
-  if (x == NULL)
-    return refuse(s, ASI_FMU_LOG_ERROR, "fmi3SerializedFMUStateSize: there is no state.");
-  *size = x->size;
+  if (x == NULL) return refuse(s, ASI_FMU_LOG_ERROR, "There is no saved state.");
+  *size = ((const asi_fmu_state *)x)->size;
   return fmi3OK;
 }
 
-FMI3(fmi3Status, fmi3SerializeFMUState, fmi3Instance c, fmi3FMUState given, fmi3Byte out[],
+FMI3(fmi3Status, fmi3SerializeFMUState, fmi3Instance c, fmi3FMUState x, fmi3Byte out[],
      size_t size) {
   slave *s = c;
-  const state *x = given;
+  as_error error;
   if (s == NULL) return fmi3Error;
-  if (x == NULL || size < x->size)
-    return refuse(s, ASI_FMU_LOG_ERROR,
-                  "fmi3SerializeFMUState: there is no state, or too little room for it.");
-  memcpy(out, x->bytes, x->size);
-  return fmi3OK;
+  return answer(s, asi_fmu_state_write(s->f, x, out, size, &error), &error);
 }
 
 FMI3(fmi3Status, fmi3DeserializeFMUState, fmi3Instance c, const fmi3Byte bytes[], size_t size,
@@ -497,20 +428,7 @@ FMI3(fmi3Status, fmi3DeserializeFMUState, fmi3Instance c, const fmi3Byte bytes[]
   slave *s = c;
   as_error error;
   if (s == NULL) return fmi3Error;
-  const as_status status = asi_fmu_check(s->f, bytes, size, &error);
-  if (status) return answer(s, status, &error);
-  state *x = *out ? *out : calloc(1, sizeof *x);
-  unsigned char *copy = malloc(size);
-  if (x == NULL || copy == NULL) {
-    free(copy);
-    if (*out == NULL) free(x);
-    return refuse(s, ASI_FMU_LOG_ERROR, "Out of memory.");
-  }
-  memcpy(copy, bytes, size);
-  free(x->bytes);
-  *x = (state){size, size, copy};
-  *out = x;
-  return fmi3OK;
+  return answer(s, asi_fmu_state_read(s->f, bytes, size, out, &error), &error);
 }
 
 // ---- steps ------------------------------------------------------------------------------------------

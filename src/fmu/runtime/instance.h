@@ -8,6 +8,8 @@
 #ifndef ALPHASTEP_FMU_RUNTIME_INSTANCE_H
 #define ALPHASTEP_FMU_RUNTIME_INSTANCE_H
 
+#include <math.h>
+
 #include "alphastep/file.h"
 #include "alphastep/results.h"
 #include "fmu/interface.h"
@@ -89,9 +91,22 @@ typedef struct asi_fmu {
 void asi_fmu_tell(asi_fmu *f, asi_fmu_category category, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/// Turns categories on or off; none: all. False: there is no such category, which has been said.
+bool asi_fmu_listen(asi_fmu *f, bool on, size_t n, const char *const *categories);
+/// Who hears, first of errors and of what is discarded; `on`: of the others, too.
+void asi_fmu_listen_first(asi_fmu *f, asi_fmu_log_fn *log, void *user, bool on);
+/// What a failure is for an importer: with another value or a smaller step it may go better (discarded), or not (an error).
+asi_fmu_category asi_fmu_judge(as_status status);
+
 /// Reads the interface in the folder `resources`; the token has to be its own. NULL: *why says why.
 asi_fmu *asi_fmu_open(const char *resources, const char *token, as_error *why);
 void asi_fmu_close(asi_fmu *f);
+/// A number that may be given; NAN: it is not. One that is given as NAN is out of every range.
+static inline double asi_fmu_given(bool has, double x) {
+  return !has ? (double)NAN : isnan(x) ? -(double)INFINITY : x;
+}
+/// What is to be simulated; NAN: stop or tolerance are not known.
+as_status asi_fmu_set_up(asi_fmu *f, double start, double stop, double tolerance, as_error *error);
 /// As it was when it was opened.
 void asi_fmu_reset(asi_fmu *f);
 /// Makes machine and integrator for a state that is to be loaded.
@@ -127,7 +142,23 @@ as_status asi_fmu_derivatives(asi_fmu *f, const unsigned *unknown, size_t n, con
 as_status asi_fmu_save(asi_fmu *f, unsigned char *data, size_t *size, as_error *error);
 /// Takes one up; what does not fit is refused, and nothing has changed.
 as_status asi_fmu_load(asi_fmu *f, const unsigned char *data, size_t size, as_error *error);
-/// Whether bytes are a state of this FMU; says why not.
-as_status asi_fmu_check(const asi_fmu *f, const unsigned char *data, size_t size, as_error *error);
+
+/// A saved state, as importers hold it.
+typedef struct asi_fmu_state {
+  size_t size, room;
+  unsigned char *bytes;
+} asi_fmu_state;
+
+/// Saves into *state, which is made if it is NULL.
+as_status asi_fmu_state_take(asi_fmu *f, void **state, as_error *error);
+/// The same from bytes, which have to be a state of this FMU.
+as_status asi_fmu_state_read(asi_fmu *f, const void *bytes, size_t size, void **state,
+                             as_error *error);
+/// Takes it up.
+as_status asi_fmu_state_use(asi_fmu *f, const void *state, as_error *error);
+/// Copies its bytes; there is room for `size`.
+as_status asi_fmu_state_write(const asi_fmu *f, const void *state, void *bytes, size_t size,
+                              as_error *error);
+void asi_fmu_state_free(void **state);
 
 #endif

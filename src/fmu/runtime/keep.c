@@ -59,7 +59,8 @@ as_status asi_fmu_save(asi_fmu *f, unsigned char *data, size_t *size, as_error *
   return AS_OK;
 }
 
-as_status asi_fmu_check(const asi_fmu *f, const unsigned char *data, size_t size, as_error *error) {
+/// Whether bytes are a state of this FMU; says why not.
+static as_status check(const asi_fmu *f, const unsigned char *data, size_t size, as_error *error) {
   uint64_t words[2] = {0};
   unsigned char head[16];
   if (size >= HEAD) {
@@ -79,7 +80,7 @@ as_status asi_fmu_check(const asi_fmu *f, const unsigned char *data, size_t size
 }
 
 as_status asi_fmu_load(asi_fmu *f, const unsigned char *data, size_t size, as_error *error) {
-  as_status status = asi_fmu_check(f, data, size, error);
+  as_status status = check(f, data, size, error);
   if (status) return status;
   bool runs = false;
   unsigned char *copy = malloc(size - HEAD + 1);
@@ -102,4 +103,73 @@ as_status asi_fmu_load(asi_fmu *f, const unsigned char *data, size_t size, as_er
   f->event = false;
   if (status) f->new_start = true;
   return status;
+}
+
+// ---- states of importers ----------------------------------------------------------------------------
+
+void asi_fmu_state_free(void **state) {
+  asi_fmu_state *x = state ? *state : NULL;
+  if (x == NULL) return;
+  free(x->bytes);
+  free(x);
+  *state = NULL;
+}
+
+/// A state with room; *state is made if it is NULL.
+static asi_fmu_state *make_room(void **state, size_t size) {
+  asi_fmu_state *x = *state ? *state : asi_calloc(1, sizeof *x);
+  if (x && x->room < size) {
+    unsigned char *bytes = malloc(size);
+    if (bytes == NULL) {
+      if (*state == NULL) free(x);
+      return NULL;
+    }
+    free(x->bytes);
+    x->bytes = bytes;
+    x->room = size;
+  }
+  return x;
+}
+
+as_status asi_fmu_state_take(asi_fmu *f, void **state, as_error *error) {
+  size_t size = 0;
+  as_status status = asi_fmu_save(f, NULL, &size, error);
+  if (status) return status;
+  asi_fmu_state *x = make_room(state, size);
+  if (x == NULL) return asi_fail_memory(error);
+  *state = x;
+  x->size = size;
+  return asi_fmu_save(f, x->bytes, &size, error);
+}
+
+as_status asi_fmu_state_read(asi_fmu *f, const void *bytes, size_t size, void **state,
+                             as_error *error) {
+  const as_status status = check(f, bytes, size, error);
+  if (status) return status;
+  asi_fmu_state *x = make_room(state, size);
+  if (x == NULL) return asi_fail_memory(error);
+  *state = x;
+  x->size = size;
+  memcpy(x->bytes, bytes, size);
+  return AS_OK;
+}
+
+static as_status no_state(const asi_fmu *f, as_error *error) {
+  return asi_fail(error, AS_ERR_ARGUMENT, f->t, NULL, "There is no saved state.");
+}
+
+as_status asi_fmu_state_use(asi_fmu *f, const void *state, as_error *error) {
+  const asi_fmu_state *x = state;
+  return x ? asi_fmu_load(f, x->bytes, x->size, error) : no_state(f, error);
+}
+
+as_status asi_fmu_state_write(const asi_fmu *f, const void *state, void *bytes, size_t size,
+                              as_error *error) {
+  const asi_fmu_state *x = state;
+  if (x == NULL) return no_state(f, error);
+  if (size < x->size)
+    return asi_fail(error, AS_ERR_ARGUMENT, f->t, NULL,
+                    "The state takes %zu bytes; there is room for %zu.", x->size, size);
+  memcpy(bytes, x->bytes, x->size);
+  return AS_OK;
 }

@@ -25,6 +25,55 @@ void asi_fmu_tell(asi_fmu *f, asi_fmu_category category, const char *format, ...
   f->log(category, text, f->log_user);
 }
 
+static bool is_category(const char *text, int k) {
+  return text && (strcmp(text, asi_fmu_category_name[k]) == 0 || strcmp(text, "logAll") == 0);
+}
+
+// Without a list all are meant, but remarks have to be asked for.
+bool asi_fmu_listen(asi_fmu *f, bool on, size_t n, const char *const *categories) {
+  bool all = true;
+  for (size_t i = 0; i < n; ++i) {
+    bool known = false;
+    for (int k = 0; k < ASI_FMU_CATEGORIES; ++k) known = known || is_category(categories[i], k);
+    all = all && known;
+  }
+  for (int k = 0; all && k < ASI_FMU_CATEGORIES; ++k) {
+    bool named = n == 0 && (k != ASI_FMU_LOG_INFO || !on);
+    for (size_t i = 0; i < n; ++i) named = named || is_category(categories[i], k);
+    if (named) f->wants[k] = on;
+  }
+  if (!all)
+    asi_fmu_tell(f, ASI_FMU_LOG_ERROR,
+                 "There is no such category of messages: see modelDescription.xml.");
+  return all;
+}
+
+void asi_fmu_listen_first(asi_fmu *f, asi_fmu_log_fn *log, void *user, bool on) {
+  f->log = log;
+  f->log_user = user;
+  f->wants[ASI_FMU_LOG_ERROR] = f->wants[ASI_FMU_LOG_DISCARD] = true;
+  if (on) asi_fmu_listen(f, true, 0, NULL);
+}
+
+asi_fmu_category asi_fmu_judge(as_status status) {
+  const bool hopeless = status == AS_ERR_ARGUMENT || status == AS_ERR_MEMORY ||
+                        status == AS_ERR_FILE || status == AS_ERR_UNSUPPORTED;
+  return hopeless ? ASI_FMU_LOG_ERROR : ASI_FMU_LOG_DISCARD;
+}
+
+as_status asi_fmu_set_up(asi_fmu *f, double start, double stop, double tolerance, as_error *error) {
+  if (!isfinite(start) || stop <= start || tolerance <= 0.0 || tolerance >= 1.0)
+    return asi_fail(error, AS_ERR_ARGUMENT, f->t, NULL,
+                    "An experiment from t = %g s to %g s with the tolerance %g is none: the start "
+                    "must be finite, the stop after it, and the tolerance between 0 and 1.",
+                    start, stop, tolerance);
+  f->start_time = f->t = f->since = start;
+  f->stop_time = stop;
+  f->tolerance = tolerance;
+  f->new_start = true;
+  return AS_OK;
+}
+
 static void hear(as_log_level level, const char *message, void *user) {
   asi_fmu_tell(user, level == AS_LOG_WARNING ? ASI_FMU_LOG_WARNING : ASI_FMU_LOG_INFO, "%s",
                message);
@@ -39,32 +88,11 @@ static char *join(const char *a, const char *b, const char *c) {
   return text;
 }
 
-/// All bytes of a file; to be freed. NULL: *why says why not; or, where that is NULL, there is no memory.
-static unsigned char *read_file(const char *path, size_t *size, const char **why) {
-  FILE *file = asi_file_open(path, why);
-  if (file == NULL) return NULL;
-  long end = -1;
-  if (fseek(file, 0, SEEK_END) == 0) end = ftell(file);
-  *why = "it cannot be read";
-  *size = end > 0 ? (size_t)end : 0;
-  unsigned char *bytes = NULL;
-  if (end > 0 && fseek(file, 0, SEEK_SET) == 0) {
-    bytes = malloc(*size);
-    if (bytes == NULL) *why = NULL;
-    if (bytes && fread(bytes, 1, *size, file) != *size) {
-      free(bytes);
-      bytes = NULL;
-    }
-  }
-  fclose(file);
-  return bytes;
-}
-
 static as_status read_interface(asi_fmu *f, as_error *error) {
   const char *why = NULL;
   size_t size = 0;
   char *path = join(f->folder, "interface.bin", "");
-  unsigned char *bytes = path ? read_file(path, &size, &why) : NULL;
+  unsigned char *bytes = path ? asi_file_bytes(path, &size, &why) : NULL;
   as_status status = AS_OK;
   if (bytes == NULL && why == NULL) {
     status = asi_fail_memory(error);
@@ -235,7 +263,7 @@ static as_status find_signals(asi_fmu *f, as_error *error) {
     int place = -1;
     if (v->kind == ASI_FMU_INPUT) {
       const as_signal_id id =
-          as_model_find_signal(m, v->target, f->face.extrapolates ? "value" : NULL);
+          as_model_find_signal(m, v->target, f->face.extrapolates ? "given" : NULL);
       place = id.index < 0 ? -1 : as_model_signal_place(m, id);
     } else if (is_live(v)) {
       place = as_model_find_parameter(m, v->target).index;
