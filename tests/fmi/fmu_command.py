@@ -1,0 +1,233 @@
+#!/usr/bin/env python3
+"""`alphastep fmu`: what it writes, and that others can run it.
+
+fmu_command.py ALPHASTEP SOURCE_DIR
+
+Descriptions are valid by the official schemas; the binary needs libc and libm only; machines of every sort give the channels of `alphastep
+run` at the same times; the command refuses what is wrong with one sentence; a state goes from one process to another.
+"""
+import csv
+import ctypes
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as xml
+import zipfile
+
+command, source = sys.argv[1], sys.argv[2]
+here = os.path.dirname(os.path.abspath(__file__))
+folder = tempfile.mkdtemp()
+
+
+def alphastep(*arguments, status=0):
+    done = subprocess.run([command, *arguments], capture_output=True, text=True, cwd=folder)
+    assert done.returncode == status, (arguments, done.returncode, done.stderr)
+    return done
+
+
+def export(model, name, *options):
+    path = os.path.join(folder, name + ".fmu")
+    alphastep("fmu", model, "-o", path, *options)
+    into = os.path.join(folder, name)
+    shutil.rmtree(into, ignore_errors=True)
+    with zipfile.ZipFile(path) as z:
+        assert z.testzip() is None
+        z.extractall(into)
+    return into
+
+
+def check_schema(into, version):
+    schema = os.path.join(here, "schema", f"fmi{version}ModelDescription.xsd")
+    done = subprocess.run(["xmllint", "--noout", "--schema", schema, os.path.join(into, "modelDescription.xml")], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+class Slave:
+    """An instance of FMI 2.0."""
+
+    def __init__(self, into):
+        root = xml.parse(os.path.join(into, "modelDescription.xml")).getroot()
+        self.references = {v.get("name"): int(v.get("valueReference")) for v in root.iter("ScalarVariable")}
+        self.outputs = [v.get("name") for v in root.iter("ScalarVariable") if v.get("causality") == "output"]
+        name = root.find("CoSimulation").get("modelIdentifier")
+        self.dll = ctypes.CDLL(os.path.join(into, "binaries", "linux64", name + ".so"))
+        self.dll.fmi2Instantiate.restype = ctypes.c_void_p
+        self.callbacks = (ctypes.c_void_p * 5)()
+        self.c = ctypes.c_void_p(self.dll.fmi2Instantiate(b"x", 1, root.get("guid").encode(), ("file://" + into + "/resources").encode(),
+                                                          ctypes.byref(self.callbacks), 0, 0))
+        assert self.c.value, into
+
+    def call(self, function, *arguments):
+        status = getattr(self.dll, "fmi2" + function)(self.c, *arguments)
+        assert status == 0, (function, status)
+
+    def start(self):
+        self.call("SetupExperiment", 0, ctypes.c_double(0), ctypes.c_double(0), 0, ctypes.c_double(0))
+        self.call("EnterInitializationMode")
+        self.call("ExitInitializationMode")
+
+    def set(self, name, value):
+        self.call("SetReal", (ctypes.c_uint * 1)(self.references[name]), ctypes.c_size_t(1), (ctypes.c_double * 1)(value))
+
+    def get(self, names):
+        n = len(names)
+        out = (ctypes.c_double * n)()
+        self.call("GetReal", (ctypes.c_uint * n)(*[self.references[x] for x in names]), ctypes.c_size_t(n), out)
+        return list(out)
+
+    def step(self, t, to):
+        self.call("DoStep", ctypes.c_double(t), ctypes.c_double(to - t), 1)
+
+    def save(self):
+        state, size = ctypes.c_void_p(), ctypes.c_size_t()
+        self.call("GetFMUstate", ctypes.byref(state))
+        self.call("SerializedFMUstateSize", state, ctypes.byref(size))
+        data = ctypes.create_string_buffer(size.value)
+        self.call("SerializeFMUstate", state, data, size)
+        self.call("FreeFMUstate", ctypes.byref(state))
+        return data.raw
+
+    def load(self, data):
+        state = ctypes.c_void_p()
+        self.call("DeSerializeFMUstate", data, ctypes.c_size_t(len(data)), ctypes.byref(state))
+        self.call("SetFMUstate", state)
+        self.call("FreeFMUstate", ctypes.byref(state))
+
+    def free(self):
+        self.dll.fmi2FreeInstance.restype = None
+        self.dll.fmi2FreeInstance(self.c)
+
+
+def plain(name):
+    """A name of FMI without its quotes."""
+    return re.sub(r"\\(.)", r"\1", name.replace("'", ""))
+
+
+def compare(machine, tolerance, *settings):
+    """Each output at each of the run's times, against the largest number of its unit."""
+    model = os.path.join(source, machine)
+    options = [x for s in settings for x in ("--set", s)]
+    into = export(model, "machine", *options)
+    check_schema(into, 2)
+    check_schema(export(model, "three", "--fmi", "3", *options), 3)
+    alphastep("run", model, "-o", "native", "--force", "--quiet", "--no-report", "--no-sync", *options)
+    with open(os.path.join(folder, "native", "results.csv")) as f:
+        rows = list(csv.reader(f))
+    column = {re.sub(r" \[.*", "", name): i for i, name in enumerate(rows[0])}
+    unit = {re.sub(r" \[.*", "", name): re.sub(r".*\[", "", name) for name in rows[0]}
+    rows = [[float(x) for x in row] for row in rows[1:]]
+    s = Slave(into)
+    s.start()
+    outputs = [x for x in s.outputs if plain(x) in column and not plain(x).startswith("solver.")]
+    assert outputs, s.outputs
+    size, off = {}, {}
+    for before, row in zip([None] + rows, rows):
+        if before:
+            s.step(before[0], row[0])
+        for name, x in zip(outputs, s.get(outputs)):
+            native, u = row[column[plain(name)]], unit[plain(name)]
+            size[u] = max(size.get(u, 0), abs(native))
+            off[u] = max(off.get(u, 0), abs(x - native))
+    s.free()
+    least = 1e-6 * max(size.values())  # a torque of 1e-12 N m beside forces of 1e4 N is none
+    worst = max(off[u] / max(size[u], least) for u in off)
+    print(f"{machine}: {len(outputs)} outputs at {len(rows)} times, off by {worst:.1e}")
+    assert worst <= tolerance, (machine, worst)
+
+
+def check_binary(into):
+    library = os.path.join(into, "binaries", "linux64", os.path.basename(into) + ".so")
+    text = subprocess.run(["readelf", "-d", library], capture_output=True, text=True, check=True).stdout
+    needed = set(re.findall(r"NEEDED.*\[(.*)\]", text))
+    assert needed <= {"libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2"}, needed
+    names = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True).stdout.split("\n")
+    exported = {line.split()[-1] for line in names if line}
+    assert exported and all(re.match("fmi[23][A-Z]", x) for x in exported), exported
+    for version in (2, 3):  # every function of the header is there
+        with open(os.path.join(source, "src", "fmi", f"fmi{version}.h")) as f:
+            text = f.read()
+        wanted = set(re.findall(rf"\b(fmi{version}\w+)TYPE\b", text))
+        wanted |= {f"fmi{version}{way}{x}" for x in re.findall(rf"ASI_FMI{version}_VALUES\((\w+)\)\n", text) if x != "Type" for way in ("Get", "Set")}
+        wanted = {x for x in wanted if re.match(rf"fmi{version}[A-Z]", x) and x[4:] not in ("Get", "Set")}
+        assert len(wanted) > 20 and wanted <= exported, wanted - exported
+
+
+def save_for_another(into):
+    """What the other process does: half a second, a state, and where it comes to from there."""
+    s = Slave(into)
+    s.start()
+    s.step(0, 0.5)
+    data = s.save()
+    s.step(0.5, 1)
+    sys.stdout.buffer.write(repr(s.get(s.outputs)).encode() + b"\n" + data)
+    s.free()
+
+
+def check_processes(into):
+    """A state that another process has saved is gone on with, to the same bits."""
+    done = subprocess.run([sys.executable, os.path.abspath(__file__), command, source, "save", into], capture_output=True, check=True)
+    row, data = done.stdout.split(b"\n", 1)
+    s = Slave(into)
+    s.load(data)
+    s.step(0.5, 1.0)
+    assert repr(s.get(s.outputs)) == row.decode()
+    s.free()
+
+
+def check_example():
+    """The controller of examples/fmu/README.md keeps the pole upright."""
+    s = Slave(export(os.path.join(source, "examples/fmu/plant.yaml"), "plant"))
+    s.start()
+    gain = {"joints.rail.displacement": 3.162, "joints.pivot.angle": 40.128, "joints.rail.displacement_rate": 4.462, "joints.pivot.angle_rate": 10.283}
+    for k in range(500):
+        s.set("blocks.force", sum(g * x for g, x in zip(gain.values(), s.get(list(gain)))))
+        s.step(k * 0.01, (k + 1) * 0.01)
+    assert abs(s.get(["joints.pivot.angle"])[0]) < 1e-3, s.get(list(gain))
+    s.free()
+
+
+def check_refusals():
+    model = os.path.join(source, "examples/machines/pendulum/model.yaml")
+    for arguments, words in [([model], "-o FILE.fmu"), ([model, "-o", "x.zip"], "-o FILE.fmu"), (["-o", "x.fmu"], "Which model file"),
+                             ([model, "-o", "x.fmu", "--fmi", "1"], "neither `2` nor `3`"), ([model, "-o", "x.fmu", "--inputs", "a,,b"], "empty name"),
+                             ([model, "-o", "x.fmu", "--inputs", "blocks.push"], "There is no input `blocks.push`"),
+                             ([model, "-o", "x.fmu", "--tunable", "parameters.g"], "There is no parameter"),
+                             ([model, "-o", "x.fmu", "--wheels", "4"], "Unknown option"),
+                             ([model, "-o", "x.fmu", "--set", "simulate.step=-1"], "error:")]:
+        done = alphastep("fmu", *arguments, status=2)
+        assert words in done.stderr, (arguments, done.stderr)
+        assert not os.path.exists(os.path.join(folder, "x.fmu"))
+    alphastep("fmu", model, "-o", "no/such/folder/x.fmu", status=4)
+    told = json.loads(alphastep("fmu", model, "-o", "x.fmu", "--json").stdout)
+    assert told["fmi"] == 2 and told["outputs"] > 0, told
+
+
+def main():
+    # An FMU ends steps on communication points, a run adds steps up: they differ by round-off, as its LU does from LAPACK's, and differences
+    # grow over hundreds of steps, most in reactions and stresses. test_fmu_export has the same steps, and the same bits.
+    compare("examples/machines/pendulum/model.yaml", 1e-12)
+    compare("examples/machines/four-bar/model.yaml", 1e-10)
+    compare("examples/machines/chain/model.yaml", 1e-9, "parameters.n=10", "simulate.t_end=0.2")
+    compare("examples/machines/flexible-slider-crank/model.yaml", 1e-7, "simulate.t_end=0.01")
+    compare("examples/machines/flexible-satellite/model.yaml", 1e-7, "simulate.t_end=0.1")
+    compare("examples/machines/landing-gear/model.yaml", 1e-7, "simulate.t_end=0.1")
+    compare("examples/car/lane_change.yaml", 1e-3, "simulate.t_end=0.05")  # from rest, which is found up to a tolerance
+    into = export(os.path.join(source, "examples/machines/pendulum/model.yaml"), "pendulum")
+    check_binary(into)
+    first = open(into + ".fmu", "rb").read()
+    export(os.path.join(source, "examples/machines/pendulum/model.yaml"), "pendulum")
+    assert open(into + ".fmu", "rb").read() == first  # the same bytes
+    check_processes(into)
+    check_example()
+    check_refusals()
+
+
+if __name__ == "__main__":
+    try:
+        save_for_another(sys.argv[4]) if sys.argv[3:4] == ["save"] else main()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
