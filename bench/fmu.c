@@ -76,7 +76,8 @@ static int run_fmu(char **argv, double end, double h) {
 }
 
 int main(int argc, char **argv) {
-  if (argc < 5) return fail("fmu native MODEL T STEP [path=value]... | fmu DIR GUID T STEP LIBRARY");
+  if (argc < 5)
+    return fail("fmu native MODEL T STEP [path=value]... | fmu DIR GUID T STEP LIBRARY");
   const double end = strtod(argv[3], NULL), h = strtod(argv[4], NULL);
   if (strcmp(argv[1], "native") == 0) return run_native(argc, argv, end, h);
   return argc == 6 ? run_fmu(argv, end, h) : fail("fmu DIR GUID T STEP LIBRARY");

@@ -156,7 +156,7 @@ static fmi2Component instantiate(const importer2 *i) {
 #define OK(call)                                                                                   \
   do {                                                                                             \
     said[0] = '\0';                                                                                \
-    const int status_ = (call);                                                                    \
+    const int status_ = (int)(call);                                                               \
     if (status_ != 0) fail_msg("%s: status %d: %s", #call, status_, said);                         \
   } while (0)
 
@@ -164,7 +164,7 @@ static fmi2Component instantiate(const importer2 *i) {
 #define FAILS(call, wanted, words)                                                                 \
   do {                                                                                             \
     said[0] = '\0';                                                                                \
-    const int status_ = (call);                                                                    \
+    const int status_ = (int)(call);                                                               \
     if (status_ != (int)(wanted) || strstr(said, words) == NULL)                                   \
       fail_msg("%s: status %d: \"%s\", not \"%s\"", #call, status_, said, words);                  \
   } while (0)
