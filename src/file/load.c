@@ -193,5 +193,5 @@ as_status as_machine_parse_with(const char *text, size_t size, const char *path,
                                 const char *const *settings, int n_settings,
                                 const as_plugin_policy *policy, as_machine **out,
                                 as_messages *messages) {
-  return load(path, text, size, settings, n_settings, policy, out, messages);
+  return load(path, text, size, settings, n_settings, policy, NULL, out, messages);
 }

@@ -6,4 +6,10 @@ const as_plugin *asi_open_plugin(asi_reader *r, const asi_value *at, const char 
   return NULL;
 }
 
+bool asi_is_linked(const asi_reader *r, const char *path) {
+  (void)r;
+  (void)path;
+  return false;
+}
+
 void asi_libraries_close(asi_library *library) { (void)library; }

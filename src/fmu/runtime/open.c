@@ -326,7 +326,7 @@ static as_status create_integrator(asi_fmu *f, as_error *error) {
   how.log = hear;
   how.log_user = f;
   as_status status =
-      asi_watched_create(m->model, m->rules, &how, (double)NAN, &f->watch, &f->integrator, error);
+      asi_watched_integrator(m->model, m->rules, &how, &f->watch, &f->integrator, error);
   if (status == AS_OK) f->integrator->late_reactions = true; // they are asked for
   if (status == AS_OK) status = create_channels(f, error);
   if (status) return status;
