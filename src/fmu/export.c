@@ -102,7 +102,7 @@ static as_status make_token(asi_fmu_plan *p) {
 }
 
 /// A text that is written by a function.
-static as_status add_text(asi_zip *z, const char *name, const asi_fmu_plan *p,
+static as_status add_text(asi_zip_writer *z, const char *name, const asi_fmu_plan *p,
                           void (*write)(const asi_fmu_plan *p, FILE *out)) {
   char *text = NULL;
   size_t size = 0;
@@ -116,7 +116,7 @@ static as_status add_text(asi_zip *z, const char *name, const asi_fmu_plan *p,
   return good && closed ? AS_OK : AS_ERR_MEMORY;
 }
 
-static as_status add_resources(asi_zip *z, asi_fmu_plan *p) {
+static as_status add_resources(asi_zip_writer *z, asi_fmu_plan *p) {
   size_t size = 0;
   unsigned char *face = pack_interface(p, &size);
   if (face == NULL) return AS_ERR_MEMORY;
@@ -134,7 +134,7 @@ static as_status add_resources(asi_zip *z, asi_fmu_plan *p) {
   return AS_OK;
 }
 
-static as_status add_all(asi_zip *z, asi_fmu_plan *p) {
+static as_status add_all(asi_zip_writer *z, asi_fmu_plan *p) {
   const bool two = p->def->version == 2;
   size_t size = 0;
   char binary[160];
@@ -156,7 +156,7 @@ static as_status write_archive(asi_fmu_plan *p, const char *path, as_error *erro
   asi_draft draft;
   as_status status = asi_draft_open(&draft, path, error);
   if (status) return status;
-  asi_zip *z = asi_zip_begin(draft.file);
+  asi_zip_writer *z = asi_zip_begin(draft.file);
   status = z ? add_all(z, p) : AS_ERR_MEMORY;
   if (z) {
     errno = 0;

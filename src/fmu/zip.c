@@ -23,7 +23,7 @@ typedef struct member {
   uint32_t crc, packed, size, at;
 } member;
 
-struct asi_zip {
+struct asi_zip_writer {
   FILE *file;
   uint64_t used;
   member *list;
@@ -31,31 +31,31 @@ struct asi_zip {
   as_status status;
 };
 
-asi_zip *asi_zip_begin(FILE *file) {
-  asi_zip *z = asi_calloc(1, sizeof *z);
+asi_zip_writer *asi_zip_begin(FILE *file) {
+  asi_zip_writer *z = asi_calloc(1, sizeof *z);
   if (z) z->file = file;
   return z;
 }
 
-static void fail(asi_zip *z, as_status status) {
+static void fail(asi_zip_writer *z, as_status status) {
   if (z->status == AS_OK) z->status = status;
 }
 
-static void put(asi_zip *z, const void *bytes, size_t size) {
+static void put(asi_zip_writer *z, const void *bytes, size_t size) {
   if (z->status == AS_OK && size > 0 && fwrite(bytes, 1, size, z->file) != size)
     fail(z, AS_ERR_FILE);
   z->used += size;
 }
 
 /// A number of `size` bytes, the lowest first.
-static void put_number(asi_zip *z, uint32_t x, int size) {
+static void put_number(asi_zip_writer *z, uint32_t x, int size) {
   unsigned char byte[4];
   for (int i = 0; i < size; ++i) byte[i] = (unsigned char)(x >> (8 * i));
   put(z, byte, (size_t)size);
 }
 
 /// What the heads of a member and of its entry in the directory share.
-static void put_facts(asi_zip *z, const member *m) {
+static void put_facts(asi_zip_writer *z, const member *m) {
   put_number(z, VERSION, 2);
   put_number(z, UTF8, 2);
   put_number(z, DEFLATE, 2);
@@ -94,7 +94,7 @@ static unsigned char *deflate_all(const void *bytes, size_t size, size_t *packed
   return NULL;
 }
 
-void asi_zip_add(asi_zip *z, const char *name, const void *bytes, size_t size) {
+void asi_zip_add(asi_zip_writer *z, const char *name, const void *bytes, size_t size) {
   void *array = z->list;
   size_t packed = 0;
   if (z->used + size > UINT32_MAX / 2 || z->n == MOST_MEMBERS) fail(z, AS_ERR_UNSUPPORTED);
@@ -123,7 +123,7 @@ void asi_zip_add(asi_zip *z, const char *name, const void *bytes, size_t size) {
   ++z->n;
 }
 
-as_status asi_zip_end(asi_zip *z) {
+as_status asi_zip_end(asi_zip_writer *z) {
   const uint64_t at = z->used;
   for (int i = 0; i < z->n; ++i) {
     put_number(z, ENTRY, 4);
