@@ -202,6 +202,17 @@ static void print_plugins(const as_machine *machine) {
   }
 }
 
+/// FMUs, what they are and can, and why they may be used.
+static void print_fmus(const as_machine *machine) {
+  for (int i = 0; i < machine->n_fmus; i++) {
+    const as_used_fmu *f = &machine->fmus[i];
+    printf("%-18s  %.60s: %.60s, FMI %d.0, %s, from %s, allowed as it is in %s; %s\n",
+           i == 0 ? "FMUs" : "", f->name, f->model, f->version,
+           f->exchange ? "model exchange" : "co-simulation", f->path,
+           f->folder ? f->folder : "any folder", f->can);
+  }
+}
+
 static void print_text(const findings *f) {
   const as_survey *s = f->survey;
   const as_model *model = f->machine->model;
@@ -217,6 +228,7 @@ static void print_text(const findings *f) {
   if (as_model_flexibles(model) > 0) print_flexibles(model);
   if (as_model_signals(model) > 0) print_blocks(model);
   if (f->machine->n_plugins > 0) print_plugins(f->machine);
+  if (f->machine->n_fmus > 0) print_fmus(f->machine);
   if (as_rules_count(f->machine->rules) > 0) print_events(f->machine->rules);
   printf("degrees of freedom  %d of %d\n", s->degrees_of_freedom, s->velocities);
   if (s->n_redundant > 0) {
@@ -261,6 +273,20 @@ static void write_plugins(const as_machine *machine) {
   for (int i = 0; i < machine->n_plugins; i++) {
     if (i > 0) fputs(", ", stdout);
     asi_json_text(stdout, machine->plugins[i].path);
+  }
+  putchar(']');
+}
+
+static void write_fmus(const as_machine *machine) {
+  putchar('[');
+  for (int i = 0; i < machine->n_fmus; i++) {
+    const as_used_fmu *f = &machine->fmus[i];
+    printf("%s{\"name\": ", i > 0 ? ", " : "");
+    asi_json_text(stdout, f->name);
+    fputs(", \"file\": ", stdout);
+    asi_json_text(stdout, f->path);
+    printf(", \"version\": %d, \"kind\": \"%s\"}", f->version,
+           f->exchange ? "model_exchange" : "co_simulation");
   }
   putchar(']');
 }
@@ -337,6 +363,8 @@ static void print_json(const findings *f) {
   json_add_number(&o, "channels", f->channels);
   json_key(&o, "plugins");
   write_plugins(f->machine);
+  json_key(&o, "fmus");
+  write_fmus(f->machine);
   json_key(&o, "warnings");
   write_strings(f);
   json_end(&o);
@@ -406,10 +434,8 @@ static void print_help(void) {
       "start does not keep, with the joint that demands it; periods that are very different from\n"
       "each other or from the step, tiny masses, units that look wrong, names that nothing uses.\n"
       "\n"
-      "--set PATH=VALUE  replaces a value of the file: `--set parameters.n=100`\n"
-      "--allow-plugins   lets the file use plugins, code in shared libraries (docs/plugins.md)\n"
-      "--plugins-from DIR  the same, of those in this folder and below\n"
-      "--json            the same as JSON on stdout\n"
+      "--set PATH=VALUE  replaces a value of the file: `--set "
+      "parameters.n=100`\n" MACHINE_PLUGIN_HELP "--json            the same as JSON on stdout\n"
       "--help            this text\n"
       "\n"
       "Exit status: 0 it can be run, with warnings or without; 2 bad usage or input; 3 it cannot\n"

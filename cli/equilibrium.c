@@ -87,9 +87,7 @@ static void print_equilibrium_help(void) {
       "--branch 1, 2     at the first branching takes the buckled shape, to one side or the other\n"
       "--json, --csv     instead of text\n"
       "-o FILE           a table (or JSON, with --json) to a file\n"
-      "--set PATH=VALUE  replaces a value of the file\n"
-      "--allow-plugins   lets the file use plugins, code in shared libraries (docs/plugins.md)\n"
-      "--plugins-from DIR  the same, of those in this folder and below\n"
+      "--set PATH=VALUE  replaces a value of the file\n" MACHINE_PLUGIN_HELP
       "--help            this text\n"
       "\n"
       "Exit status: 0 found, stable or not; 2 bad usage or input; 3 there is none; 4 a file could\n"
@@ -182,9 +180,7 @@ static void print_inverse_help(void) {
       "--points N        rows; default: the file's output interval, or 501\n"
       "--json            instead of CSV\n"
       "-o FILE           where to; default: standard output\n"
-      "--set PATH=VALUE  replaces a value of the file\n"
-      "--allow-plugins   lets the file use plugins, code in shared libraries (docs/plugins.md)\n"
-      "--plugins-from DIR  the same, of those in this folder and below\n"
+      "--set PATH=VALUE  replaces a value of the file\n" MACHINE_PLUGIN_HELP
       "--help            this text\n"
       "\n"
       "Exit status: 0 done; 2 bad usage or input; 3 there is freedom left, or the motion cannot "

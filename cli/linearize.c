@@ -350,9 +350,7 @@ static void print_help(void) {
       "                  matrix in E, and constraints as rows\n"
       "--axes AXES       own, world or turning=X,Y,Z; see `alphastep help modes`\n"
       "-o FILE           where to; default: standard output\n"
-      "--set PATH=VALUE  replaces a value of the file\n"
-      "--allow-plugins   lets the file use plugins, code in shared libraries (docs/plugins.md)\n"
-      "--plugins-from DIR  the same, of those in this folder and below\n"
+      "--set PATH=VALUE  replaces a value of the file\n" MACHINE_PLUGIN_HELP
       "--help            this text\n"
       "\n"
       "Exit status: 0 done; 2 bad usage or input, an input or output that is not there; 3 there "

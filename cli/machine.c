@@ -14,30 +14,54 @@ cli_exit machine_plugin_option(int argc, char **argv, int *i, machine_request *r
   const char *value = NULL;
   if (strcmp(argv[*i], "--allow-plugins") == 0) {
     r->plugins = true;
+  } else if (strcmp(argv[*i], "--allow-fmus") == 0) {
+    r->fmus = true;
   } else if (cli_option(argc, argv, i, "--plugins-from", &value)) {
     if (value == NULL) return CLI_USAGE;
     r->folders[r->n_folders++] = value;
+  } else if (cli_option(argc, argv, i, "--fmus-from", &value)) {
+    if (value == NULL) return CLI_USAGE;
+    r->fmu_folders[r->n_fmu_folders++] = value;
   } else {
     return CLI_FELL_SHORT;
   }
   return CLI_DONE;
 }
 
-cli_exit machine_plugin_folders(int argc, machine_request *r) {
-  const char *list = getenv("ALPHASTEP_PLUGINS");
+/// Room for folders, for as many as there are arguments, and the absolute ones of an environment variable.
+static bool take_environment(int argc, const char *variable, const char ***folders, int *n_folders,
+                             char **copy) {
+  const char *list = getenv(variable);
   if (list == NULL) list = "";
   size_t n = (size_t)argc + 2;
   for (const char *c = list; *c; c++) n += *c == ':';
-  r->folders = calloc(n, sizeof *r->folders);
-  r->environment = calloc(strlen(list) + 1, 1);
-  if (r->folders == NULL || r->environment == NULL) return cli_complain_memory();
-  memcpy(r->environment, list, strlen(list));
-  for (char *part = r->environment, *end; part != NULL; part = end) {
+  *folders = calloc(n, sizeof **folders);
+  *copy = calloc(strlen(list) + 1, 1);
+  if (*folders == NULL || *copy == NULL) return false;
+  memcpy(*copy, list, strlen(list));
+  for (char *part = *copy, *end; part != NULL; part = end) {
     end = strchr(part, ':');
     if (end != NULL) *end++ = '\0';
-    if (part[0] == '/') r->folders[r->n_folders++] = part; // others would depend on where one is
+    if (part[0] == '/') (*folders)[(*n_folders)++] = part; // others would depend on where one is
   }
-  return CLI_DONE;
+  return true;
+}
+
+cli_exit machine_plugin_folders(int argc, machine_request *r) {
+  if (take_environment(argc, "ALPHASTEP_PLUGINS", &r->folders, &r->n_folders, &r->environment[0]) &&
+      take_environment(argc, "ALPHASTEP_FMUS", &r->fmu_folders, &r->n_fmu_folders,
+                       &r->environment[1]))
+    return CLI_DONE;
+  return cli_complain_memory();
+}
+
+as_plugin_policy machine_policy(const machine_request *r) {
+  return (as_plugin_policy){.all = r->plugins,
+                            .folders = r->folders,
+                            .n_folders = r->n_folders,
+                            .fmus = r->fmus,
+                            .fmu_folders = r->fmu_folders,
+                            .n_fmu_folders = r->n_fmu_folders};
 }
 
 /// Takes an option; CLI_FELL_SHORT: it is none of ours.
@@ -122,7 +146,8 @@ cli_exit machine_arguments(int argc, char **argv, const char *command, bool writ
 void machine_arguments_free(machine_request *r) {
   free(r->settings);
   free(r->folders);
-  free(r->environment);
+  free(r->fmu_folders);
+  for (int i = 0; i < 2; i++) free(r->environment[i]);
 }
 
 /// AS_OK if n outputs are there.
@@ -204,8 +229,7 @@ cli_exit machine_spare(const as_machine *machine, const char *output) {
 cli_exit machine_open(const machine_request *r, as_machine **machine) {
   as_messages *messages = calloc(1, sizeof *messages);
   if (messages == NULL) return cli_complain_memory();
-  const as_plugin_policy policy = {
-      .all = r->plugins, .folders = r->folders, .n_folders = r->n_folders};
+  const as_plugin_policy policy = machine_policy(r);
   as_status status =
       as_machine_load_with(r->model, r->settings, r->n_settings, &policy, machine, messages);
   as_status outputs = status == AS_OK ? check_outputs(*machine, messages) : AS_OK;

@@ -11,11 +11,14 @@ typedef struct machine_request {
   int n_settings;
   const char **folders; ///< --plugins-from and ALPHASTEP_PLUGINS, n_folders of them
   int n_folders;
-  bool plugins;       ///< --allow-plugins
-  char *environment;  ///< what folders of ALPHASTEP_PLUGINS point into
-  const char *folder; ///< -o; NULL: not given
-  const char *resume; ///< --resume, or a folder that is looked at; NULL: not given
-  bool looks;         ///< the run in it is looked at, not gone on with
+  bool plugins;             ///< --allow-plugins
+  const char **fmu_folders; ///< --fmus-from and ALPHASTEP_FMUS, n_fmu_folders of them
+  int n_fmu_folders;
+  bool fmus;            ///< --allow-fmus
+  char *environment[2]; ///< what folders of ALPHASTEP_PLUGINS and ALPHASTEP_FMUS point into
+  const char *folder;   ///< -o; NULL: not given
+  const char *resume;   ///< --resume, or a folder that is looked at; NULL: not given
+  bool looks;           ///< the run in it is looked at, not gone on with
   bool force, quiet, json, help;
   bool no_report; ///< --no-report
   bool no_sync;   ///< --no-sync
@@ -27,9 +30,17 @@ cli_exit machine_arguments(int argc, char **argv, const char *command, bool writ
                            machine_request *r);
 void machine_arguments_free(machine_request *r);
 
-/// Takes --allow-plugins and --plugins-from; CLI_FELL_SHORT: it is neither. Complains.
+/// Takes --allow-plugins, --plugins-from, --allow-fmus and --fmus-from; CLI_FELL_SHORT: it is none of these. Complains.
 cli_exit machine_plugin_option(int argc, char **argv, int *i, machine_request *r);
-/// Makes room for folders of plugins, for as many as there are arguments, and takes those of the environment. Complains.
+/// Which plugins and FMUs a machine may use, as these options say.
+as_plugin_policy machine_policy(const machine_request *r);
+/// The lines of a command's help about them.
+#define MACHINE_PLUGIN_HELP                                                                        \
+  "--allow-plugins   lets the file use plugins, code in shared libraries (docs/plugins.md)\n"      \
+  "--plugins-from DIR  the same, of those in this folder and below\n"                              \
+  "--allow-fmus      lets the file use FMUs, code of other tools (docs/fmu-import.md)\n"           \
+  "--fmus-from DIR   the same, of those in this folder and below\n"
+/// Makes room for folders of plugins and FMUs, for as many as there are arguments, and takes those of the environment. Complains.
 cli_exit machine_plugin_folders(int argc, machine_request *r);
 
 /// Loads the model file and looks for its outputs in the model. Prints what is wrong, each on its line.

@@ -428,9 +428,7 @@ static void print_help(void) {
       "--count N         how many modes of a large machine: the slowest; default 20\n"
       "--json, --csv     instead of text\n"
       "-o DIR            also writes modes.json, modes.csv and the page modes.html\n"
-      "--set PATH=VALUE  replaces a value of the file\n"
-      "--allow-plugins   lets the file use plugins, code in shared libraries (docs/plugins.md)\n"
-      "--plugins-from DIR  the same, of those in this folder and below\n"
+      "--set PATH=VALUE  replaces a value of the file\n" MACHINE_PLUGIN_HELP
       "--help            this text\n"
       "\n"
       "Exit status: 0 done, stable or not; 2 bad usage or input; 3 there is no such state, or it\n"

@@ -310,10 +310,8 @@ static void print_help(void) {
       "--range FROM:TO   frequencies [Hz], or times [s] (from 0); default: what the modes suggest\n"
       "--points N        rows; default 400\n"
       "--json            instead of CSV\n"
-      "-o DIR            writes response.csv, response.json and the page response.html there\n"
-      "--allow-plugins   lets the file use plugins, code in shared libraries (docs/plugins.md)\n"
-      "--plugins-from DIR  the same, of those in this folder and below\n"
-      "--help            this text\n"
+      "-o DIR            writes response.csv, response.json and the page response.html "
+      "there\n" MACHINE_PLUGIN_HELP "--help            this text\n"
       "\n"
       "Exit status: as `alphastep linearize`.\n",
       stdout);

@@ -410,9 +410,8 @@ static void print_help(void) {
       "\n"
       "-o DIR            where to; default: the model's name (of NAME/model.yaml: NAME) and\n"
       "                  `-results`, here\n"
-      "--set PATH=VALUE  replaces a value of the file: `--set simulate.t_end=2`\n"
-      "--allow-plugins   lets the file use plugins, code in shared libraries (docs/plugins.md)\n"
-      "--plugins-from DIR  the same, of those in this folder and below\n"
+      "--set PATH=VALUE  replaces a value of the file: `--set "
+      "simulate.t_end=2`\n" MACHINE_PLUGIN_HELP
       "--resume DIR      goes on where the run in DIR was interrupted, killed or ended, and "
       "appends\n"
       "                  to its results; MODEL: where the file is now, if it has been moved\n"

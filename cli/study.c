@@ -242,7 +242,8 @@ static char **make_arguments(const study_request *r, const study_job *j, const a
                              long run, int *n, char *folder) {
   const machine_request *m = &r->machine;
   const int parameters = as_study_parameters(j->study);
-  const size_t most = 2 * (size_t)(file->n_settings + parameters + m->n_folders) + 16;
+  const size_t most =
+      2 * (size_t)(file->n_settings + parameters + m->n_folders + m->n_fmu_folders) + 16;
   char **list = calloc(most, sizeof *list);
   if (list == NULL) return NULL;
   int k = 0;
@@ -262,13 +263,17 @@ static char **make_arguments(const study_request *r, const study_job *j, const a
       (void)as_study_setting(j->study, run, p, text + used, size - (size_t)used);
     }
   }
-  for (int i = 0; i < m->n_folders; i++) {
-    const size_t size = strlen("--plugins-from=") + strlen(m->folders[i]) + 1;
+  for (int i = 0; i < m->n_folders + m->n_fmu_folders; i++) {
+    const bool fmu = i >= m->n_folders;
+    const char *option = fmu ? "--fmus-from" : "--plugins-from",
+               *from = fmu ? m->fmu_folders[i - m->n_folders] : m->folders[i];
+    const size_t size = strlen(option) + strlen(from) + 2;
     list[k] = malloc(size);
-    if (list[k] != NULL) snprintf(list[k], size, "--plugins-from=%s", m->folders[i]);
+    if (list[k] != NULL) snprintf(list[k], size, "%s=%s", option, from);
     k++;
   }
   const char *const plain[] = {m->plugins ? "--allow-plugins" : NULL,
+                               m->fmus ? "--allow-fmus" : NULL,
                                m->force ? "--force" : NULL,
                                m->quiet ? "--quiet" : NULL,
                                m->json ? "--json" : NULL,
@@ -371,10 +376,8 @@ static void print_help(void) {
       "`-study`\n"
       "--threads N       how many runs at a time; default: as many as there are processors\n"
       "--resume DIR      makes the runs that are missing; MODEL: where the model file is now\n"
-      "--run N DIR       makes run N once more, as `alphastep run` does, in DIR/run-N\n"
-      "--allow-plugins   lets the model use plugins, code in shared libraries (docs/plugins.md)\n"
-      "--plugins-from DIR  the same, of those in this folder and below\n"
-      "--force           replaces what is there already\n"
+      "--run N DIR       makes run N once more, as `alphastep run` does, in "
+      "DIR/run-N\n" MACHINE_PLUGIN_HELP "--force           replaces what is there already\n"
       "--no-report       no report.html\n"
       "--no-sync         do not force files to the disk\n"
       "--quiet           no progress, no table; errors only\n"

@@ -207,8 +207,7 @@ cli_exit study_arguments(int argc, char **argv, study_request *r) {
   if (status == CLI_DONE) status = machine_arguments(n_rest, rest, "study", true, &r->machine);
   free(rest);
   const machine_request *m = &r->machine;
-  r->policy =
-      (as_plugin_policy){.all = m->plugins, .folders = m->folders, .n_folders = m->n_folders};
+  r->policy = machine_policy(m);
   return status == CLI_DONE && !r->machine.help ? check_resumed(r) : status;
 }
 

@@ -135,7 +135,7 @@ typedef struct as_linked_plugin {
   const as_plugin *plugin;
 } as_linked_plugin;
 
-/// Which plugins a model file may use: a file alone never runs code. All zero: none.
+/// Which plugins and FMUs a model file may use: a file alone never runs code. All zero: none.
 typedef struct as_plugin_policy {
   bool all; ///< any shared library that it names
   const char *const
@@ -143,6 +143,9 @@ typedef struct as_plugin_policy {
   int n_folders;
   const as_linked_plugin *linked; ///< n_linked
   int n_linked;
+  bool fmus; ///< any FMU that it names
+  const char *const *fmu_folders; ///< n_fmu_folders: likewise
+  int n_fmu_folders;
 } as_plugin_policy;
 
 /// A plugin that a machine uses.
@@ -151,6 +154,17 @@ typedef struct as_used_plugin {
   const as_plugin *plugin;
   const char *folder; ///< of the policy, that it is in; NULL: none
 } as_used_plugin;
+
+/// An FMU that a machine uses: a block of this name.
+typedef struct as_used_fmu {
+  const char *name;
+  const char *path;
+  const char *model;  ///< the name in its modelDescription.xml
+  int version;        ///< 2 or 3
+  bool exchange;      ///< model exchange, not co-simulation
+  const char *can;    ///< what it can do of what is used
+  const char *folder; ///< of the policy, that it is in; NULL: none
+} as_used_fmu;
 
 // ---- machines ---------------------------------------------------------------------------------------
 
@@ -183,6 +197,8 @@ typedef struct as_machine {
   int n_files;
   as_used_plugin *plugins;
   int n_plugins;
+  as_used_fmu *fmus;
+  int n_fmus;
   const char *const *warnings; ///< n_warnings sentences about what was read, as `tyre.tir:12: ...`
   int n_warnings;
   as_machine_store *store; ///< the memory of all this

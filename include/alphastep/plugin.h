@@ -76,6 +76,7 @@ typedef struct as_plugin_point {
   const double *input;
   const double *state;
   const double *sampled; ///< held between samples
+  void *user;            ///< NULL; blocks that are not a plugin's have something there
 } as_plugin_point;
 
 /// What `prepare` writes: constants are zero on entry, states and sampled numbers what they start with without it.

@@ -6,12 +6,29 @@
 
 #include "alphastep/plugin.h"
 #include "alphastep/status.h"
+#include "base/archive.h"
 #include "base/export.h"
 
 enum {
   ASI_PLUGIN_ENTRIES = AS_PLUGIN_MOST * AS_PLUGIN_MOST, ///< of all four matrices together, at most
   ASI_FORCE_ENTRIES = 36,
 };
+
+/// What a block has that a plugin cannot have: a memory outside of states and sampled numbers, and events that are not of outputs. Its
+/// functions still compute from their arguments alone: the one sampled number says which of the memory's states is meant.
+typedef struct asi_plugin_memory {
+  void *user;               ///< as_plugin_point.user
+  const char *const *event; ///< n_events names
+  int n_events;
+  int (*event_value)(const as_plugin_point *at, int event, double *value, char *why);
+  /// AS_EVENT_STOP: done, and the run ends.
+  int (*event_act)(const as_plugin_point *at, int event, int direction, double *state,
+                   double *sampled, char *why);
+  /// A time of the event that is known; infinity: there is none. Steps end there. May be NULL.
+  double (*event_time)(const as_plugin_point *at, int event);
+  /// Counts, writes or reads what the sampled number stands for; `sampled` is NULL when reading.
+  as_status (*serialize)(void *user, const double *sampled, asi_archive *a, as_error *error);
+} asi_plugin_memory;
 
 /// Whether a description can be used; the sentence begins with `what`: the plugin's file.
 ASI_IO as_status asi_plugin_check(const as_plugin *plugin, const char *what, as_error *error);

@@ -46,23 +46,21 @@ static char *resolve(asi_reader *r, const char *path) {
   return out;
 }
 
-/// The folder of the policy that a file is in, resolved; NULL: it is in none of them. To be freed.
-static char *find_folder(asi_reader *r, const char *real) {
-  const as_plugin_policy *policy = r->policy;
-  for (int i = 0; policy && i < policy->n_folders && !r->no_memory; ++i) {
-    char *folder = resolve(r, policy->folders[i]);
+/// The folder that may be trusted that a file is in, resolved; NULL: it is in none of them. To be freed.
+static char *find_folder(asi_reader *r, const asi_trust *trust, const char *real) {
+  for (int i = 0; i < trust->n_folders && !r->no_memory; ++i) {
+    char *folder = resolve(r, trust->folders[i]);
     if (folder && is_below(real, folder)) return folder;
     free(folder);
   }
   return NULL;
 }
 
-/// Where a library is: beside the model file; one that is not there, under its name in the folders of the policy. To be freed.
-static char *find_place(asi_reader *r, const char *path) {
+/// Where a file is: beside the model file; one that is not there, under its name in the folders that may be trusted. To be freed.
+static char *find_place(asi_reader *r, const asi_trust *trust, const char *path) {
   struct stat about;
-  const as_plugin_policy *policy = r->policy;
-  for (int i = -1; i < (policy ? policy->n_folders : 0); ++i) {
-    const char *folder = i < 0 ? "" : policy->folders[i], *tail = i < 0 ? path : name_of(path);
+  for (int i = -1; i < trust->n_folders; ++i) {
+    const char *folder = i < 0 ? "" : trust->folders[i], *tail = i < 0 ? path : name_of(path);
     const size_t size = strlen(folder) + strlen(tail) + 2;
     char *place = malloc(size);
     if (place == NULL) {
@@ -77,28 +75,50 @@ static char *find_place(asi_reader *r, const char *path) {
 }
 
 /// Whether it is a file of its own.
-static bool is_file(asi_reader *r, const asi_value *at, const char *place) {
+static bool is_file(asi_reader *r, const asi_value *at, const asi_trust *trust, const char *place) {
   struct stat about;
   if (lstat(place, &about) == 0 && S_ISREG(about.st_mode)) return true;
-  asi_complain(r, at, "the plugin \"%.200s\" is no file: %s", place,
+  asi_complain(r, at, "the %s \"%.200s\" is no file: %s", trust->what, place,
                S_ISLNK(about.st_mode) ? "it is a link; name what it leads to"
                                       : "a folder, a device or a pipe");
   return false;
 }
 
-/// Refuses a library that the policy does not let in.
-static bool is_allowed(asi_reader *r, const asi_value *at, const char *real, const char **because) {
-  char *folder = find_folder(r, real);
+/// Refuses code that the policy does not let in.
+static bool is_allowed(asi_reader *r, const asi_value *at, const asi_trust *trust, const char *real,
+                       const char **because) {
+  char *folder = find_folder(r, trust, real);
   if (r->no_memory) return false;
   if (folder) *because = asi_arena_text(r->arena, folder, strlen(folder));
   free(folder);
-  if (*because || (r->policy && r->policy->all)) return true;
+  if (*because || trust->all) return true;
   asi_complain(r, at,
-               "the plugin \"%.300s\" is code that would run with your rights, and a model file "
-               "alone never runs code: if you trust it, add `--allow-plugins` or `--plugins-from "
+               "the %s \"%.300s\" is code that would run with your rights, and a model file "
+               "alone never runs code: if you trust it, add `--allow-%ss` or `--%ss-from "
                "%.*s` (in C: as_plugin_policy)",
-               real, (int)(name_of(real) - real > 1 ? name_of(real) - real - 1 : 1), real);
+               trust->what, real, trust->option, trust->option,
+               (int)(name_of(real) - real > 1 ? name_of(real) - real - 1 : 1), real);
   return false;
+}
+
+const char *asi_find_trusted(asi_reader *r, const asi_value *at, const asi_trust *trust,
+                             const char *path, const char **because) {
+  char *place = find_place(r, trust, path), *real = NULL;
+  const char *kept = NULL;
+  *because = NULL;
+  if (place == NULL && !r->no_memory)
+    asi_complain(r, at, "the %s \"%.200s\" is not there%s", trust->what, path, trust->hint);
+  if (place && is_file(r, at, trust, place)) {
+    real = resolve(r, place);
+    if (real == NULL && !r->no_memory)
+      asi_complain(r, at, "\"%.200s\" cannot be read: %s", place, strerror(errno));
+  }
+  if (real && is_allowed(r, at, trust, real, because))
+    kept = asi_arena_text(r->arena, real, strlen(real));
+  if (kept) asi_note_file(r, kept);
+  free(place);
+  free(real);
+  return kept;
 }
 
 #ifdef __linux__
@@ -203,25 +223,17 @@ static const as_plugin *open_linked(asi_reader *r, const asi_value *at, const ch
 
 static const as_plugin *open_file(asi_reader *r, const asi_value *at, const char *path,
                                   asi_library *library) {
-  char *place = find_place(r, path), *real = NULL;
-  const char *because = NULL, *kept = NULL;
-  const as_plugin *plugin = NULL;
-  if (place == NULL && !r->no_memory)
-    asi_complain(r, at, "the plugin \"%.200s\" is not there: has it been built?", path);
-  if (place && is_file(r, at, place)) {
-    real = resolve(r, place);
-    if (real == NULL && !r->no_memory)
-      asi_complain(r, at, "\"%.200s\" cannot be read: %s", place, strerror(errno));
-  }
-  if (real && is_allowed(r, at, real, &because))
-    kept = asi_arena_text(r->arena, real, strlen(real));
-  if (kept) {
-    asi_note_file(r, kept);
-    plugin = open_library(r, at, kept, library);
-  }
+  const as_plugin_policy none = {0}, *policy = r->policy ? r->policy : &none;
+  const asi_trust trust = {.what = "plugin",
+                           .option = "plugin",
+                           .hint = ": has it been built?",
+                           .all = policy->all,
+                           .folders = policy->folders,
+                           .n_folders = policy->n_folders};
+  const char *because;
+  const char *kept = asi_find_trusted(r, at, &trust, path, &because);
+  const as_plugin *plugin = kept ? open_library(r, at, kept, library) : NULL;
   if (plugin) note(r, kept, plugin, because);
-  free(place);
-  free(real);
   return plugin;
 }
 

@@ -10,12 +10,14 @@
 #include "file/blocks.h"
 #include "file/compile.h"
 #include "file/events.h"
+#include "file/fmus.h"
 #include "file/libraries.h"
 #include "file/root.h"
 
 struct as_machine_store {
   asi_arena arena;
   asi_library *libraries; ///< of plugins
+  asi_open_fmu *fmus;
 };
 
 static as_machine *new_machine(void) {
@@ -39,6 +41,7 @@ void as_machine_destroy(as_machine *machine) {
   as_builder_destroy(machine->builder);
   free(machine->shapes);
   asi_libraries_close(machine->store->libraries);
+  asi_fmus_close(machine->store->fmus);
   asi_arena_free(&machine->store->arena);
   free(machine->store);
   free(machine);
@@ -151,6 +154,7 @@ static as_status load(const char *path, const char *text, size_t size, const cha
     r.machine = machine;
     r.arena = &machine->store->arena;
     r.libraries = &machine->store->libraries;
+    r.fmus = &machine->store->fmus;
     status = sum_up(&r, read_all(&r, path, text, size, settings, n_settings));
     if (status == AS_OK && compile && compile->read) compile->read(&r, compile->user);
     uselocale(before);

@@ -514,6 +514,20 @@ static bool read_formula_map(asi_reader *r, const asi_value *v, const asi_value 
   return good;
 }
 
+/// They are read by whoever knows the names.
+static bool read_value_map(asi_reader *r, const asi_value *v, const asi_value **out) {
+  if (v->type != ASI_MAP) return wrong_type(r, v, "a mapping of names to values");
+  bool good = true;
+  for (int i = 0; i < v->count; ++i) {
+    const asi_value *x = v->item[2 * i + 1];
+    if (x->type == ASI_NUMBER || x->type == ASI_TEXT || x->type == ASI_BOOLEAN) continue;
+    asi_complain(r, x, "must be a number, a text or true or false, not %s", asi_value_what(x));
+    good = false;
+  }
+  *out = v;
+  return good;
+}
+
 // ---- objects ----------------------------------------------------------------------------------------
 
 static bool read_value(asi_reader *r, const asi_value *v, const asi_key *key, void *out) {
@@ -562,6 +576,7 @@ static bool read_value(asi_reader *r, const asi_value *v, const asi_key *key, vo
     asi_read_list(r, v, key->section);
     return true; // likewise
   case ASI_KEY_FORMULA_MAP: return read_formula_map(r, v, out);
+  case ASI_KEY_VALUE_MAP: return read_value_map(r, v, out);
   case ASI_KEY_CHOSEN: return read_chosen(r, v, key->section, out);
   case ASI_KEY_NUMBERED: return read_numbered(r, v, key->sort, out);
   case ASI_KEY_KIND: return true; // has been read to find the table

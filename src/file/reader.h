@@ -87,6 +87,7 @@ typedef struct asi_event {
 
 typedef struct asi_library asi_library;
 typedef struct asi_compile asi_compile;
+typedef struct asi_open_fmu asi_open_fmu;
 
 /// What `start:` is read into.
 typedef struct asi_begin {
@@ -101,6 +102,7 @@ struct asi_reader {
   asi_arena *arena;               ///< of the machine
   const as_plugin_policy *policy; ///< NULL: no plugins
   struct asi_library **libraries; ///< of the machine, see libraries.h
+  struct asi_open_fmu **fmus;     ///< likewise, see fmus.h
   asi_arena scratch;              ///< of the thing that is read
   as_messages *messages;
   const char *format[AS_MESSAGES]; ///< what the messages were made with

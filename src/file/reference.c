@@ -70,6 +70,7 @@ static void put_type(asi_sink *s, const asi_key *key) {
     else
       asi_put(s, "names of [templates](#template)");
     break;
+  case ASI_KEY_VALUE_MAP: asi_put(s, "names and numbers, texts or booleans"); break;
   case ASI_KEY_FORMULA_MAP: asi_put(s, "names and [formulas](expressions.md)"); break;
   }
 }
@@ -221,6 +222,7 @@ size_t as_file_reference(char *text, size_t room) {
   put_section(&s, "forces", &asi_forces);
   put_section(&s, "blocks", &asi_block_section);
   put_table(&s, &asi_own_template_table);
+  put_section(&s, "fmus", &asi_fmu_section);
   put_section(&s, "events", &asi_event_section);
   put_section(&s, "shapes", &asi_shapes);
   put_table(&s, &asi_points_table);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "file/blocks.h"
+#include "file/fmus.h"
 #include "file/run.h"
 #include "file/templates.h"
 
@@ -26,6 +27,7 @@ enum {
   JOINTS,
   FORCES,
   BLOCKS,
+  FMUS,
   EVENTS,
   SHAPES,
   N_SECTIONS
@@ -97,6 +99,8 @@ static const asi_key root_keys[] = {
      .text = "springs, dampers, loads"},
     {"blocks", ASI_KEY_THINGS, AT(contents.things[BLOCKS]), .section = &asi_block_section,
      .text = "signals, states and samples: what formulas call blocks.NAME"},
+    {"fmus", ASI_KEY_THINGS, AT(contents.things[FMUS]), .section = &asi_fmu_section,
+     .text = "models of other tools (FMI 2.0 and 3.0): what formulas call blocks.NAME.OUTPUT"},
     {"events", ASI_KEY_THINGS, AT(contents.things[EVENTS]), .section = &asi_event_section,
      .text = "what happens when formulas cross zero"},
     {"repeat", ASI_KEY_GROUPS, AT(contents.groups), .table = &asi_group_table,
@@ -148,6 +152,8 @@ static const asi_key group_keys[] = {
      .text = "springs, dampers, loads"},
     {"blocks", ASI_KEY_THINGS, AT(contents.things[BLOCKS]), .section = &asi_block_section,
      .text = "signals, states and samples: what formulas call blocks.NAME"},
+    {"fmus", ASI_KEY_THINGS, AT(contents.things[FMUS]), .section = &asi_fmu_section,
+     .text = "models of other tools (FMI 2.0 and 3.0): what formulas call blocks.NAME.OUTPUT"},
     {"shapes", ASI_KEY_GROUND_SHAPES, AT(contents.things[SHAPES]), .section = &asi_shapes,
      .text = "what is drawn of the ground"},
     {"repeat", ASI_KEY_GROUPS, AT(contents.groups), .table = &asi_group_table,
@@ -165,12 +171,13 @@ typedef struct pass {
 } pass;
 
 static const pass passes[] = {
-    {BLOCKS, false}, {SUPERELEMENTS, false}, {BODIES, false}, {FLEXIBLE, false}, {BEAMS, false},
-    {FRAMES, false}, {ROADS, false},         {JOINTS, false}, {JOINTS, true},    {FORCES, false},
-    {FORCES, true},  {BLOCKS, true},         {EVENTS, false}, {SHAPES, false}};
+    {BLOCKS, false},   {FMUS, false},  {SUPERELEMENTS, false}, {BODIES, false},
+    {FLEXIBLE, false}, {BEAMS, false}, {FRAMES, false},        {ROADS, false},
+    {JOINTS, false},   {JOINTS, true}, {FORCES, false},        {FORCES, true},
+    {BLOCKS, true},    {FMUS, true},   {EVENTS, false},        {SHAPES, false}};
 static const char *const section_keys[N_SECTIONS] = {
-    "superelements", "bodies", "flexible", "beams",  "frames", "roads",
-    "joints",        "forces", "blocks",   "events", "shapes"};
+    "superelements", "bodies", "flexible", "beams", "frames", "roads",
+    "joints",        "forces", "blocks",   "fmus",  "events", "shapes"};
 
 static void read_contents(asi_reader *r, const contents *c, pass now);
 
@@ -283,13 +290,15 @@ static void read_shapes(asi_reader *r, const asi_value *list) {
 
 static void read_contents(asi_reader *r, const contents *c, pass now) {
   static const asi_section *const sections[N_SECTIONS] = {
-      &asi_superelements, &asi_bodies,        &asi_flexible_things, &asi_beam_things,
-      &asi_frames,        &asi_roads,         &asi_joints,          &asi_forces,
-      &asi_block_section, &asi_event_section, &asi_shapes};
+      &asi_superelements, &asi_bodies,      &asi_flexible_things, &asi_beam_things,
+      &asi_frames,        &asi_roads,       &asi_joints,          &asi_forces,
+      &asi_block_section, &asi_fmu_section, &asi_event_section,   &asi_shapes};
   const asi_path path = {section_keys[now.section], 0, r->path};
   r->path = &path;
   if (now.section == BLOCKS && !now.late)
     asi_declare_blocks(r, c->things[BLOCKS]);
+  else if (now.section == FMUS && !now.late)
+    asi_declare_fmus(r, c->things[FMUS]);
   else if (now.section == SHAPES)
     read_shapes(r, c->things[SHAPES]);
   else

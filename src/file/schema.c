@@ -198,6 +198,11 @@ static void put_value(writer *w, const asi_key *key) {
     put_names(s, NAME_PATTERN);
     asi_put(s, "{\"type\": [\"number\", \"string\", \"null\"]}");
     break;
+  case ASI_KEY_VALUE_MAP:
+    asi_put(s,
+            "\"type\": \"object\", \"additionalProperties\": {\"type\": [\"number\", \"string\", "
+            "\"boolean\"]}");
+    break;
   case ASI_KEY_TABLES:
     put_names(s, NAME_PATTERN);
     put_reference(w, key->table);
@@ -354,7 +359,7 @@ static void put_definitions(writer *w) {
       &asi_flexible_things, &asi_beam_lines,    &asi_beam_section_kinds,
       &asi_frames,          &asi_roads,         &asi_joints,
       &asi_forces,          &asi_shapes,        &asi_block_section,
-      &asi_event_section};
+      &asi_event_section,   &asi_fmu_section};
   asi_put(&w->sink, ",\n  \"definitions\": {");
   for (int i = 0; i < ASI_COUNT(sections); ++i) {
     asi_put(&w->sink, "%s\n    \"any_%s\": {\n      ", i > 0 ? "," : "", sections[i]->what);

@@ -50,6 +50,7 @@ typedef enum asi_key_type {
   ASI_KEY_PARAMETERS,    ///< named numbers: const asi_value *
   ASI_KEY_TABLES,        ///< named tables, by keys of their own: const asi_value *
   ASI_KEY_FORMULA_MAP,   ///< names and numbers, formulas or null: const asi_value *
+  ASI_KEY_VALUE_MAP,     ///< names of others and numbers, texts or booleans: const asi_value *
   ASI_KEY_CHOSEN,        ///< a thing of one of several kinds: asi_chosen
   ASI_KEY_NUMBERED,      ///< whole numbers and a name for each: asi_numbered
   ASI_KEY_KIND,          ///< which kind of thing it is: nothing
@@ -178,7 +179,7 @@ extern const asi_table asi_root_table, asi_group_table, asi_curve_table, asi_sur
 extern const char *const asi_interpolations[]; ///< by as_interpolation; NULL at the end
 extern const asi_section asi_superelements, asi_bodies, asi_frames, asi_joints, asi_forces,
     asi_shapes, asi_block_section, asi_event_section, asi_beam_section_kinds, asi_beam_lines,
-    asi_beam_things, asi_flexible_things, asi_roads;
+    asi_beam_things, asi_flexible_things, asi_roads, asi_fmu_section;
 
 #define ASI_COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 

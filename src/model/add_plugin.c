@@ -126,6 +126,11 @@ static as_status add_signals(as_builder *b, const as_plugin_block_def *def, asi_
 
 as_status as_builder_add_plugin_block(as_builder *b, const as_plugin_block_def *def,
                                       as_error *error) {
+  return asi_builder_add_plugin_block(b, def, NULL, error);
+}
+
+as_status asi_builder_add_plugin_block(as_builder *b, const as_plugin_block_def *def,
+                                       const asi_plugin_memory *memory, as_error *error) {
   const as_status made = ASI_CHECK_DEFINITION(as_plugin_block_def, def, error);
   if (made) return made;
   as_status status = check(def, error);
@@ -135,8 +140,11 @@ as_status as_builder_add_plugin_block(as_builder *b, const as_plugin_block_def *
   if (!asi_grow(&array, b->n_linear, &b->room_linear, sizeof *b->linear))
     return asi_fail_memory(error);
   b->linear = array;
-  asi_linear_block l = {
-      .plugin = p, .period = def->period, .offset = def->offset, .delay = def->delay};
+  asi_linear_block l = {.plugin = p,
+                        .memory = memory,
+                        .period = def->period,
+                        .offset = def->offset,
+                        .delay = def->delay};
   status = asi_builder_block(b, def->block, &l.block, error);
   if (status) return status;
   const asi_mark mark = asi_builder_mark(b);

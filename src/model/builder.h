@@ -140,8 +140,9 @@ typedef struct asi_switch {
 /// A linear system between signals of a builder; or a plugin's block, whose system says which derivatives there are.
 typedef struct asi_linear_block {
   asi_linear system;
-  const as_plugin_block *plugin; ///< NULL: it is linear
-  double *number;                ///< of a plugin's: parameters, then constants
+  const as_plugin_block *plugin;   ///< NULL: it is linear
+  const asi_plugin_memory *memory; ///< of one with a memory; else NULL
+  double *number;                  ///< of a plugin's: parameters, then constants
   int held; ///< of a plugin's: where its sampled numbers begin in u; in a model
   int block;
   bool sampled;                 ///< all of it; never of a plugin's

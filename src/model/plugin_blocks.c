@@ -18,7 +18,8 @@ static as_plugin_point point_of(const asi_linear_block *l, const as_point *at) {
                            .constant = l->number + l->plugin->n_parameters,
                            .input = at->y ? at->y + l->input : NULL,
                            .state = at->x ? at->x + l->state : NULL,
-                           .sampled = at->u ? at->u + l->held : NULL};
+                           .sampled = at->u ? at->u + l->held : NULL,
+                           .user = l->memory ? l->memory->user : NULL};
 }
 
 /// What a failure returns: who is to blame.
@@ -88,6 +89,9 @@ void asi_plugin_block_explain(const as_model *m, const as_point *at, int number,
   int code = asi_plugin_evaluate(p, &point, rate, output, text);
   if (code == AS_DONE) code = asi_plugin_jacobian(p, &point, false, matrix, text);
   if (code == AS_DONE && p->sample) code = asi_plugin_sample(p, &point, output, text);
+  double value;
+  for (int i = 0; l->memory && i < l->memory->n_events && code == AS_DONE; ++i)
+    code = l->memory->event_value(&point, i, &value, text);
   for (int i = 0; i < 2 * p->n_events && code == AS_DONE; ++i)
     if (p->event[i / 2].act)
       code = asi_plugin_act(p, i / 2, &point, i % 2 ? 1 : -1, rate, output, text);
@@ -96,11 +100,35 @@ void asi_plugin_block_explain(const as_model *m, const as_point *at, int number,
 
 // ---- events -----------------------------------------------------------------------------------------
 
+/// Which of its memory's events an event is; negative: it is an output's.
+static int of_memory(const asi_plugin_event_place *e) {
+  return e->event - e->model->blocks->linear[e->linear].plugin->n_events;
+}
+
 static int event_value(const as_state *at, double *out, void *user) {
   const asi_plugin_event_place *e = user;
   const asi_linear_block *l = &e->model->blocks->linear[e->linear];
-  *out = at->y[l->output + l->plugin->event[e->event].output];
-  return AS_DONE;
+  const int own = of_memory(e);
+  if (own < 0) {
+    *out = at->y[l->output + l->plugin->event[e->event].output];
+    return AS_DONE;
+  }
+  char why[AS_PLUGIN_WHY];
+  const as_point now = as_state_point(at);
+  const as_plugin_point point = point_of(l, &now);
+  const int code = l->memory->event_value(&point, own, out, why);
+  return code ? blame(e->model, code, e->linear) : AS_DONE;
+}
+
+/// The known time of an event.
+static void event_time(double t, const double *u, as_known_time *out, void *user) {
+  const asi_plugin_event_place *e = user;
+  const asi_linear_block *l = &e->model->blocks->linear[e->linear];
+  const as_point now = {.t = t, .u = u};
+  const as_plugin_point point = point_of(l, &now);
+  const double time = l->memory->event_time(&point, of_memory(e));
+  *out = (as_known_time){.before = time, .after = time, .bends = true};
+  if (!(time > t)) out->before = out->after = (double)INFINITY;
 }
 
 static int event_act(as_event *event, void *user) {
@@ -114,44 +142,68 @@ static int event_act(as_event *event, void *user) {
   char why[AS_PLUGIN_WHY];
   const size_t nx = (size_t)p->n_states * sizeof(double),
                nu = (size_t)p->n_sampled * sizeof(double);
-  if (p->event[e->event].act == NULL) return AS_EVENT_STOP;
-  const int code = asi_plugin_act(p, e->event, &point, event->direction, state, sampled, why);
-  if (code) return blame(m, AS_FATAL, e->linear);
+  const int own = of_memory(e);
+  if (own < 0 && p->event[e->event].act == NULL) return AS_EVENT_STOP;
+  const int code = own < 0
+                       ? asi_plugin_act(p, e->event, &point, event->direction, state, sampled, why)
+                       : l->memory->event_act(&point, own, event->direction, state, sampled, why);
+  const bool stops = own >= 0 && code == AS_EVENT_STOP;
+  if (code && !stops) return blame(m, AS_FATAL, e->linear);
   const bool changed = (nx > 0 && memcmp(state, point.state, nx) != 0) ||
                        (nu > 0 && memcmp(sampled, point.sampled, nu) != 0);
   if (nx > 0) memcpy(event->x + l->state, state, nx);
   if (nu > 0) memcpy(event->u + l->held, sampled, nu);
-  return changed ? AS_EVENT_CHANGE : AS_EVENT_CONTINUE;
+  return (changed ? AS_EVENT_CHANGE : AS_EVENT_CONTINUE) | (stops ? AS_EVENT_STOP : 0);
+}
+
+static int count_events(const asi_linear_block *l) {
+  return (l->plugin ? l->plugin->n_events : 0) + (l->memory ? l->memory->n_events : 0);
 }
 
 as_status asi_plugin_events_list(as_model *m, as_error *error) {
   asi_control *c = m->blocks;
   int n = 0;
-  for (int i = 0; i < c->n_linear; ++i)
-    if (c->linear[i].plugin) n += c->linear[i].plugin->n_events;
+  for (int i = 0; i < c->n_linear; ++i) n += count_events(&c->linear[i]);
   c->event = asi_calloc((size_t)n, sizeof *c->event);
   if (c->event == NULL) return asi_fail_memory(error);
   for (int i = 0; i < c->n_linear; ++i)
-    for (int k = 0; c->linear[i].plugin && k < c->linear[i].plugin->n_events; ++k) {
+    for (int k = 0; k < count_events(&c->linear[i]); ++k) {
+      const asi_linear_block *l = &c->linear[i];
+      const int own = k - l->plugin->n_events;
       asi_plugin_event_place *e = &c->event[c->n_events++];
       *e = (asi_plugin_event_place){.model = m, .linear = i, .event = k};
       snprintf(e->name, sizeof e->name, "%.60s.%s",
-               asi_names_get(&m->names[ASI_SORT_BLOCK], c->linear[i].block),
-               c->linear[i].plugin->event[k].name);
+               asi_names_get(&m->names[ASI_SORT_BLOCK], l->block),
+               own < 0 ? l->plugin->event[k].name : l->memory->event[own]);
     }
   return AS_OK;
 }
 
 int as_model_events(const as_model *m, as_event_def *out) {
   asi_control *c = m->blocks;
-  for (int i = 0; c && out && i < c->n_events; ++i)
-    out[i] = (as_event_def){
-        .name = c->event[i].name,
-        .value = event_value,
-        .direction = c->linear[c->event[i].linear].plugin->event[c->event[i].event].direction,
-        .act = event_act,
-        .user = &c->event[i]};
+  for (int i = 0; c && out && i < c->n_events; ++i) {
+    const asi_plugin_event_place *e = &c->event[i];
+    const asi_linear_block *l = &c->linear[e->linear];
+    const int own = of_memory(e);
+    out[i] = (as_event_def){.name = e->name,
+                            .value = event_value,
+                            .direction = own < 0 ? l->plugin->event[e->event].direction : 0,
+                            .act = event_act,
+                            .next_time = own >= 0 && l->memory->event_time ? event_time : NULL,
+                            .user = &c->event[i]};
+  }
   return c ? c->n_events : 0;
+}
+
+as_status asi_plugin_memory_serialize(const as_model *m, const double *u, asi_archive *a,
+                                      as_error *error) {
+  const asi_control *c = m->blocks;
+  as_status status = asi_error_clear(error);
+  for (int i = 0; c && i < c->n_linear && status == AS_OK; ++i) {
+    const asi_linear_block *l = &c->linear[i];
+    if (l->memory) status = l->memory->serialize(l->memory->user, u ? u + l->held : NULL, a, error);
+  }
+  return status;
 }
 
 // ---- comparison -------------------------------------------------------------------------------------

@@ -26,6 +26,9 @@ void asi_plugin_block_explain(const as_model *m, const as_point *at, int number,
                               size_t size);
 /// Lists the events.
 as_status asi_plugin_events_list(as_model *m, as_error *error);
+/// Counts, writes or reads what blocks remember besides x and u; `u` is NULL when reading.
+ASI_IO as_status asi_plugin_memory_serialize(const as_model *m, const double *u, asi_archive *a,
+                                             as_error *error);
 /// Whether the derivatives that it gives are those of its values; a sentence if not.
 ASI_IO bool asi_plugin_block_check(const as_model *m, const as_point *at, int number, char *text,
                                    size_t size);

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory_file.h"
+#include "model/plugin_blocks.h"
 #include "results/accuracy.h"
 #include "results/run.h"
 
@@ -134,6 +135,13 @@ static void serialize_memory(as_run *run, asi_archive *a) {
   serialize_stop(run, a);
 }
 
+/// What blocks remember besides the integrator's x and u; of the state that it is at.
+static as_status serialize_blocks(as_run *run, asi_archive *a, as_error *error) {
+  const bool reads = a->mode == ASI_ARCHIVE_READ;
+  return asi_plugin_memory_serialize(
+      run->model, reads ? NULL : as_integrator_state(run->integrator)->u, a, error);
+}
+
 static as_status fail_load(as_error *error, const char *why) {
   return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL, "The saved run cannot be used: %s.", why);
 }
@@ -143,8 +151,9 @@ static as_status measure(as_run *run, size_t *own, size_t *core, as_error *error
   asi_archive count = {.mode = ASI_ARCHIVE_COUNT};
   (void)serialize_facts(run, &count, NULL); // only reading may fail
   serialize_memory(run, &count);
+  as_status status = serialize_blocks(run, &count, error);
   *core = 0;
-  as_status status = as_integrator_save(run->integrator, NULL, core, error);
+  if (status == AS_OK) status = as_integrator_save(run->integrator, NULL, core, error);
   if (status == AS_OK && run->accuracy) {
     size_t finer = 0, finer_core = 0;
     asi_accuracy_serialize(run->accuracy, &count);
@@ -159,6 +168,8 @@ static as_status measure(as_run *run, size_t *own, size_t *core, as_error *error
 static as_status put(as_run *run, asi_archive *a, size_t core, as_error *error) {
   (void)serialize_facts(run, a, NULL);
   serialize_memory(run, a);
+  const as_status kept = serialize_blocks(run, a, error);
+  if (kept) return kept;
   if (run->accuracy) {
     as_run *finer = asi_accuracy_finer(run->accuracy);
     size_t own, finer_core;
@@ -221,6 +232,8 @@ static as_status take(as_run *run, asi_archive *a, size_t core, as_error *error)
   as_status status = serialize_facts(run, a, error);
   if (status) return status;
   serialize_memory(run, a);
+  if (!a->damaged) status = serialize_blocks(run, a, error);
+  if (status) return status;
   if (run->accuracy) {
     uint64_t size = 0;
     asi_accuracy_serialize(run->accuracy, a);

@@ -44,6 +44,10 @@ as_status asi_event_evaluate(as_integrator *s, const struct asi_event *e, const 
                              double *value) {
   *value = (double)NAN;
   const int code = e->def.value(at, value, e->def.user);
+  if (code < AS_FATAL || code > AS_RETRY) {
+    const as_point point = as_state_point(at);
+    return asi_eval_code(&s->kin.eval, code, "event", &point);
+  }
   if (code != AS_DONE)
     return asi_fail(s->kin.eval.error, AS_ERR_CALLBACK, at->t, e->name,
                     "The function of event %s failed at t = %.9g s (it returned %d).", e->name,
