@@ -20,6 +20,7 @@ typedef struct asi_plugin_memory {
   void *user;               ///< as_plugin_point.user
   const char *const *event; ///< n_events names
   int n_events;
+  bool conditions; ///< they happen where they begin to be positive, also by a jump at a sample
   int (*event_value)(const as_plugin_point *at, int event, double *value, char *why);
   /// AS_EVENT_STOP: done, and the run ends.
   int (*event_act)(const as_plugin_point *at, int event, int direction, double *state,

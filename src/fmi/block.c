@@ -261,7 +261,7 @@ static void list_references(asi_fmu_block *b) {
 }
 
 static bool name_events(asi_fmu_block *b) {
-  const int n = b->fmu->about.n_indicators + 1;
+  const int n = b->fmu->exchange ? b->fmu->about.n_indicators + 1 : 1;
   b->event = calloc((size_t)n, sizeof *b->event);
   b->event_names = calloc((size_t)n, 24);
   b->z = calloc((size_t)n, sizeof *b->z);
@@ -271,7 +271,7 @@ static bool name_events(asi_fmu_block *b) {
     if (i + 1 < n)
       snprintf(name, 24, "indicator_%d", i + 1);
     else
-      snprintf(name, 24, "time_event");
+      snprintf(name, 24, b->fmu->exchange ? "time_event" : "end");
     b->event[i] = name;
   }
   return true;
@@ -280,12 +280,16 @@ static bool name_events(asi_fmu_block *b) {
 /// Numbers of all slots: inputs, outputs, slopes, states.
 static bool make_slots(asi_fmu_block *b) {
   const size_t nw = (size_t)b->input.n, ny = (size_t)b->output.n, nx = (size_t)b->state.n;
-  const size_t each = nw + 2 * ny + nx;
+  const size_t last = b->fmu->exchange && !b->fmu->kind->state ? 2 * nx + nw + ny : 0;
+  const size_t each = nw + 2 * ny + nx + last;
   b->room = calloc(ASI_FMU_SLOTS * each + 1, sizeof *b->room);
   for (size_t i = 0; b->room && i < ASI_FMU_SLOTS; ++i) {
     double *at = b->room + i * each;
-    b->slot[i] =
-        (asi_fmu_slot){.w = at, .y = at + nw, .slope = at + nw + ny, .x = at + nw + 2 * ny};
+    b->slot[i] = (asi_fmu_slot){.w = at,
+                                .y = at + nw,
+                                .slope = at + nw + ny,
+                                .x = at + nw + 2 * ny,
+                                .last = at + nw + 2 * ny + nx};
   }
   return b->room != NULL;
 }
@@ -326,10 +330,11 @@ bool asi_fmu_block_describe(asi_fmu_block *b, char why[ASI_FMU_WHY]) {
                                 .sample = exchange ? asi_fmu_sample : asi_fmu_step};
   b->memory = (asi_plugin_memory){.user = b,
                                   .event = b->event,
-                                  .n_events = exchange ? b->fmu->about.n_indicators + 1 : 0,
-                                  .event_value = asi_fmu_event_value,
-                                  .event_act = asi_fmu_event_act,
-                                  .event_time = asi_fmu_event_time,
+                                  .n_events = exchange ? b->fmu->about.n_indicators + 1 : 1,
+                                  .conditions = !exchange,
+                                  .event_value = exchange ? asi_fmu_event_value : asi_fmu_end_value,
+                                  .event_act = exchange ? asi_fmu_event_act : asi_fmu_end_act,
+                                  .event_time = exchange ? asi_fmu_event_time : NULL,
                                   .serialize = asi_fmu_serialize};
   return true;
 }

@@ -30,7 +30,11 @@ typedef struct asi_fmu_slot {
   double next;               ///< of model exchange: its next time event; infinity: none [s]
   bool stop;                 ///< it asked for the end
   double *w, *y, *slope, *x; ///< inputs, outputs, their slopes; states after the event
-  unsigned char *packed;     ///< its state serialized, once asked for
+  /// Where an event left this memory, of an FMU that cannot be brought back: the time, and in `last` states, inputs, rates and outputs there.
+  bool left;
+  double left_t;
+  double *last;
+  unsigned char *packed; ///< its state serialized, once asked for
   size_t packed_size;
 } asi_fmu_slot;
 

@@ -375,7 +375,8 @@ static void check_names(reading *r) {
 static void check(reading *r) {
   const asi_fmu_description *d = r->out;
   if (d->exchange.identifier == NULL && d->simulation.identifier == NULL)
-    fail(r, "it is neither for model exchange nor for co-simulation");
+    fail(r, "it is neither for model exchange nor for co-simulation (scheduled execution is not "
+            "offered)");
   for (int i = 0; i < d->n_rates && !r->failed; ++i) {
     const uint32_t k = d->rate[i];
     const int at = d->version == 2 ? (k >= 1 && k <= (uint32_t)d->n_variables ? (int)k - 1 : -1)

@@ -174,8 +174,14 @@ static int indicators(asi_fmu *f, double *out) {
 // ---- co-simulation ----------------------------------------------------------------------------------
 
 static int step(asi_fmu *f, double t, double h, bool *stop) {
-  *stop = false;
-  return CALL(f, DoStep, f->component, t, h, f->kind->state ? fmi2False : fmi2True);
+  fmi2Boolean ended = fmi2False;
+  int status = CALL(f, DoStep, f->component, t, h, f->kind->state ? fmi2False : fmi2True);
+  // An FMU that wants the end discards the step, and says so when it is asked.
+  if (status == ASI_FMU_DISCARD &&
+      f->call.two.GetBooleanStatus(f->component, fmi2Terminated, &ended) == fmi2OK && ended)
+    status = ASI_FMU_OK;
+  *stop = ended;
+  return status;
 }
 
 static int slope(asi_fmu *f, const asi_fmu_variable *v, double by_time) {

@@ -31,15 +31,16 @@ enum { ASI_FMU_OK, ASI_FMU_WARNING, ASI_FMU_DISCARD, ASI_FMU_ERROR, ASI_FMU_FATA
   X(EnterContinuousTimeMode)                                                                       \
   X(CompletedIntegratorStep)                                                                       \
   X(SetTime) X(SetContinuousStates) X(GetDerivatives) X(GetEventIndicators) X(GetContinuousStates)
-#define ASI_FMI2_SIMULATION(X) X(DoStep)
+#define ASI_FMI2_SIMULATION(X) X(DoStep) X(GetBooleanStatus)
 #define ASI_FMI2_INTERPOLATION(X) X(SetRealInputDerivatives)
 
 #define ASI_FMI3_VALUES(X)                                                                         \
   X(GetFloat32)                                                                                    \
-  X(GetFloat64) X(GetInt8) X(GetUInt8) X(GetInt16) X(GetUInt16) X(GetInt32) X(GetUInt32)           \
-      X(GetInt64) X(GetUInt64) X(GetBoolean) X(SetFloat32) X(SetFloat64) X(SetInt8) X(SetUInt8)    \
-          X(SetInt16) X(SetUInt16) X(SetInt32) X(SetUInt32) X(SetInt64) X(SetUInt64) X(SetBoolean) \
-              X(SetString)
+  X(GetFloat64)                                                                                    \
+  X(GetInt8)                                                                                       \
+  X(GetUInt8) X(GetInt16) X(GetUInt16) X(GetInt32) X(GetUInt32) X(GetInt64) X(GetUInt64)           \
+      X(GetBoolean) X(SetFloat32) X(SetFloat64) X(SetInt8) X(SetUInt8) X(SetInt16) X(SetUInt16)    \
+          X(SetInt32) X(SetUInt32) X(SetInt64) X(SetUInt64) X(SetBoolean) X(SetString)
 #define ASI_FMI3_FUNCTIONS(X)                                                                      \
   X(FreeInstance)                                                                                  \
   X(EnterInitializationMode)                                                                       \

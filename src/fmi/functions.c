@@ -53,10 +53,46 @@ static int leave(asi_fmu_block *b, int code) {
   return code;
 }
 
+static bool same(const double *a, const double *b, int n) {
+  for (int i = 0; i < n; ++i)
+    if (!(fabs(a[i] - b[i]) <= 1e-11 * fmax(1.0, fabs(a[i])))) return false;
+  return true;
+}
+
+/// Notes what an FMU that cannot be brought back says where an event leaves a memory: results show the state before an event, too.
+static bool note_left(asi_fmu_block *b, asi_fmu_slot *s, const as_plugin_point *at, char *why) {
+  asi_fmu *f = b->fmu;
+  const int nx = b->state.n, nw = b->input.n;
+  if (f->kind->state) return true;
+  s->left = false;
+  if (nx > 0) memcpy(s->last, at->state, (size_t)nx * sizeof(double));
+  if (nw > 0) memcpy(s->last + nx, at->input, (size_t)nw * sizeof(double));
+  if (nx > 0 && ask(f, f->calls->rates(f, s->last + nx + nw), why)) return false;
+  if (!asi_fmu_get(f, &b->output, s->last + 2 * nx + nw, why)) return false;
+  s->left_t = at->t;
+  s->left = true;
+  return true;
+}
+
+/// What was noted there; false: it is another place.
+static bool take_left(asi_fmu_block *b, const as_plugin_point *at, double *rate, double *output) {
+  const int nx = b->state.n, nw = b->input.n;
+  (void)pthread_mutex_lock(&b->fmu->lock);
+  const asi_fmu_slot *s = b->fmu->kind->state ? NULL : asi_fmu_slot_find(b, *at->sampled);
+  const bool good = s && s->left && s->version != b->version && same(&s->left_t, &at->t, 1) &&
+                    same(s->last, at->state, nx) && same(s->last + nx, at->input, nw);
+  if (good && rate && nx > 0) memcpy(rate, s->last + nx + nw, (size_t)nx * sizeof *rate);
+  if (good && output && b->output.n > 0)
+    memcpy(output, s->last + 2 * nx + nw, (size_t)b->output.n * sizeof *output);
+  (void)pthread_mutex_unlock(&b->fmu->lock);
+  return good;
+}
+
 int asi_fmu_evaluate(const as_plugin_point *at, double *rate, double *output, char *why) {
   asi_fmu_block *b = at->user;
   asi_fmu *f = b->fmu;
   asi_fmu_slot *slot;
+  if (!f->kind->state && take_left(b, at, rate, output)) return AS_DONE;
   int code = come(b, at, &slot, why);
   if (code == AS_DONE && rate && b->state.n > 0) {
     code = ask(f, f->calls->rates(f, rate), why);
@@ -191,7 +227,7 @@ static asi_fmu_slot *happen(asi_fmu_block *b, const as_plugin_point *at, int wha
   // At its own time the FMU must be told exactly this.
   if (what == f->about.n_indicators && fabs(t - before->next) <= 1e-9 * fmax(1.0, fabs(t)))
     t = before->next;
-  if (place(b, t, at->state, at->input, why)) return NULL;
+  if (place(b, t, at->state, at->input, why) || !note_left(b, before, at, why)) return NULL;
   if (what < f->about.n_indicators) cross(b, at, what, direction, why);
   if (f->failed[0]) return NULL;
   asi_fmu_update u = {0};
@@ -276,23 +312,21 @@ static int give_inputs(asi_fmu_block *b, const asi_fmu_slot *s, const as_plugin_
 }
 
 /// The FMU's step from the last sample to this one.
-static int go(asi_fmu_block *b, const asi_fmu_slot *s, const as_plugin_point *at, char *why) {
+static int go(asi_fmu_block *b, const asi_fmu_slot *s, const as_plugin_point *at, bool *stop,
+              char *why) {
   asi_fmu *f = b->fmu;
   const double h = at->t - s->t;
-  bool stop = false;
   int code = give_inputs(b, s, at, h, why);
   if (code) return code;
   b->version = (double)NAN; // until it is known
-  const int status = f->calls->step(f, s->t, h, &stop);
+  const int status = f->calls->step(f, s->t, h, stop);
   if (status > ASI_FMU_WARNING) {
     (void)asi_fmu_fail(f, status, why);
     const size_t used = strlen(why);
     snprintf(why + used, AS_PLUGIN_WHY - used, " for the step from %.9g s to %.9g s", s->t, at->t);
     return AS_PLUGIN_FAIL;
   }
-  if (!stop) return AS_DONE;
-  snprintf(why, AS_PLUGIN_WHY, "the FMU \"%.40s\" asks for the end of the simulation", f->label);
-  return AS_PLUGIN_FAIL;
+  return AS_DONE;
 }
 
 /// The memory after a sample.
@@ -303,17 +337,19 @@ static asi_fmu_slot *step(asi_fmu_block *b, const as_plugin_point *at, char *why
   asi_fmu_slot *slot = asi_fmu_slot_find(b, token);
   if (slot) return slot;
   if (!asi_fmu_slot_enter(b, before, why)) return NULL;
-  const bool moves = at->t > before->t;
-  if (moves && go(b, before, at, why)) return NULL;
+  const bool moves = at->t > before->t && !before->stop;
+  bool stop = before->stop;
+  if (moves && go(b, before, at, &stop, why)) return NULL;
   // What passes through at once is seen by outputs that are asked for now.
-  if (!asi_fmu_set(f, &b->input, at->input, false, why) || !asi_fmu_get(f, &b->output, b->y, why))
-    return NULL;
+  if (!stop && !asi_fmu_set(f, &b->input, at->input, false, why)) return NULL;
+  if (!asi_fmu_get(f, &b->output, b->y, why)) return NULL;
   const double version = moves ? token : before->version, h = at->t - before->t;
   double slope[AS_PLUGIN_MOST];
   for (int i = 0; i < b->output.n; ++i) slope[i] = moves ? (b->y[i] - before->y[i]) / h : 0.0;
   b->version = version;
   slot = asi_fmu_slot_new(b, token, version, at->t, why);
   if (slot == NULL) return NULL;
+  slot->stop = stop;
   if (b->input.n > 0) memcpy(slot->w, at->input, (size_t)b->input.n * sizeof(double));
   if (b->output.n > 0) {
     memcpy(slot->y, b->y, (size_t)b->output.n * sizeof(double));
@@ -330,4 +366,21 @@ int asi_fmu_step(const as_plugin_point *at, double *sampled, char *why) {
     snprintf(b->fmu->failed, sizeof b->fmu->failed, "%s", why);
   if (slot) *sampled = slot->token;
   return leave(b, slot ? AS_DONE : AS_PLUGIN_FAIL);
+}
+
+/// The run ends where the FMU asks for it.
+int asi_fmu_end_value(const as_plugin_point *at, int event, double *value, char *why) {
+  asi_fmu_block *b = at->user;
+  (void)event, (void)why;
+  (void)pthread_mutex_lock(&b->fmu->lock);
+  const asi_fmu_slot *s = asi_fmu_slot_find(b, *at->sampled);
+  *value = s && s->stop ? 1.0 : -1.0;
+  return leave(b, AS_DONE);
+}
+
+int asi_fmu_end_act(const as_plugin_point *at, int event, int direction, double *state,
+                    double *sampled, char *why) {
+  (void)event, (void)direction, (void)why, (void)state;
+  *sampled = *at->sampled;
+  return AS_EVENT_STOP;
 }

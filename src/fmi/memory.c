@@ -108,7 +108,7 @@ static asi_fmu_slot *take_slot(asi_fmu_block *b, double token, double version, d
   forget(s);
   s->token = token;
   s->used = true;
-  s->fixed = s->stop = false;
+  s->fixed = s->stop = s->left = false;
   s->version = version;
   s->t = t;
   s->next = (double)INFINITY;

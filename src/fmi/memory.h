@@ -57,6 +57,9 @@ int asi_fmu_step(const as_plugin_point *at, double *sampled, char *why);
 int asi_fmu_event_value(const as_plugin_point *at, int event, double *value, char *why);
 int asi_fmu_event_act(const as_plugin_point *at, int event, int direction, double *state,
                       double *sampled, char *why);
+int asi_fmu_end_value(const as_plugin_point *at, int event, double *value, char *why);
+int asi_fmu_end_act(const as_plugin_point *at, int event, int direction, double *state,
+                    double *sampled, char *why);
 double asi_fmu_event_time(const as_plugin_point *at, int event);
 
 #endif

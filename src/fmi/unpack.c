@@ -80,7 +80,8 @@ char *asi_fmu_unpack(const char *path, const char *binaries, char why[ASI_FMU_WH
     snprintf(why, ASI_FMU_WHY, "memory has run out");
   }
   for (int i = 0; i < zip.n && good; ++i)
-    if (begins(zip.entry[i].name, "resources/") || begins(zip.entry[i].name, binaries))
+    if (asi_zip_find(&zip, zip.entry[i].name) == &zip.entry[i] && // the same again
+        (begins(zip.entry[i].name, "resources/") || begins(zip.entry[i].name, binaries)))
       good = write_entry(&zip, &zip.entry[i], folder, why);
   asi_zip_close(&zip);
   free(resources);

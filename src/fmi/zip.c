@@ -124,8 +124,9 @@ static bool check_all(const asi_zip *zip, char *why) {
                     list[i - 1]->name, list[i]->name);
   qsort(list, (size_t)zip->n, sizeof *list, by_name);
   for (int i = 1; i < zip->n && good; ++i)
-    if (strcmp(list[i - 1]->name, list[i]->name) == 0)
-      good = REFUSE("its entry \"%.60s\" is there twice", list[i]->name);
+    if (strcmp(list[i - 1]->name, list[i]->name) == 0 &&
+        (list[i - 1]->crc != list[i]->crc || list[i - 1]->size != list[i]->size))
+      good = REFUSE("its entry \"%.60s\" is there twice, and not the same", list[i]->name);
   free(list);
   return good;
 }

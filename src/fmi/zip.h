@@ -1,7 +1,7 @@
 /// Zip archives of strangers: what is looked at before a byte is unpacked, and what is refused.
 ///
 /// Entries are stored or deflated. Refused with a sentence: encryption, zip64, archives in parts, other compressions, links, names that lead
-/// out of the archive's folder or stand there twice, more entries or bytes than an FMU has, entries that overlap or shrink suspiciously well.
+/// out of the archive's folder or stand there twice with different contents, more entries or bytes than an FMU has, entries that overlap or shrink suspiciously well.
 #ifndef ALPHASTEP_FMI_ZIP_H
 #define ALPHASTEP_FMI_ZIP_H
 

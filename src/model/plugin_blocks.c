@@ -187,8 +187,10 @@ int as_model_events(const as_model *m, as_event_def *out) {
     const int own = of_memory(e);
     out[i] = (as_event_def){.name = e->name,
                             .value = event_value,
-                            .direction = own < 0 ? l->plugin->event[e->event].direction : 0,
+                            .direction = own < 0 ? l->plugin->event[e->event].direction
+                                                 : l->memory->conditions,
                             .act = event_act,
+                            .condition = own >= 0 && l->memory->conditions,
                             .next_time = own >= 0 && l->memory->event_time ? event_time : NULL,
                             .user = &c->event[i]};
   }
