@@ -143,7 +143,7 @@ typedef struct as_plugin_policy {
   int n_folders;
   const as_linked_plugin *linked; ///< n_linked
   int n_linked;
-  bool fmus; ///< any FMU that it names
+  bool fmus;                      ///< any FMU that it names
   const char *const *fmu_folders; ///< n_fmu_folders: likewise
   int n_fmu_folders;
 } as_plugin_policy;

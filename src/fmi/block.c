@@ -20,9 +20,7 @@ static void full_name(const asi_fmu_variable *v, int element, char *out, size_t 
   size_t used = (size_t)snprintf(out, size, "%s", v->name);
   int rest = element, below = v->n;
   for (int k = 0; k < v->n_dimensions && used < size; ++k) {
-    // The size of a dimension that a structural parameter gives is not kept: one dimension can do without.
-    const int rows = v->n_dimensions == 1 ? v->n : v->dimension[k].size;
-    below = rows > 0 ? below / rows : 1;
+    below /= v->dimension[k].size;
     used += (size_t)snprintf(out + used, size - used, "%s%d%s", k == 0 ? "[" : ",",
                              rest / below + 1, k + 1 == v->n_dimensions ? "]" : "");
     rest %= below;

@@ -348,6 +348,7 @@ static void complete(reading *r) {
              v->name, ASI_FMU_ELEMENTS);
         return;
       }
+      v->dimension[k].size = size;
       v->n *= size;
     }
   }

@@ -56,7 +56,7 @@ typedef struct asi_fmu_variable {
   int n;               ///< elements; 1: a scalar
   int n_dimensions;
   struct {
-    int size;           ///< 0: that of a structural parameter
+    int size;           ///< while it is read 0: that of a structural parameter
     uint32_t reference; ///< of that
   } dimension[ASI_FMU_DIMENSIONS];
   int first_size; ///< value of `start`, if it is a whole number: of a structural parameter

@@ -21,34 +21,75 @@ enum { ASI_FMU_OK, ASI_FMU_WARNING, ASI_FMU_DISCARD, ASI_FMU_ERROR, ASI_FMU_FATA
   X(EnterInitializationMode)                                                                       \
   X(ExitInitializationMode)                                                                        \
   X(Terminate)                                                                                     \
-  X(GetReal) X(GetInteger) X(GetBoolean) X(SetReal) X(SetInteger) X(SetBoolean) X(SetString)
-#define ASI_FMI2_STATE(X) X(GetFMUstate) X(SetFMUstate) X(FreeFMUstate)
-#define ASI_FMI2_SERIAL(X) X(SerializedFMUstateSize) X(SerializeFMUstate) X(DeSerializeFMUstate)
+  X(GetReal)                                                                                       \
+  X(GetInteger)                                                                                    \
+  X(GetBoolean)                                                                                    \
+  X(SetReal)                                                                                       \
+  X(SetInteger)                                                                                    \
+  X(SetBoolean)                                                                                    \
+  X(SetString)
+#define ASI_FMI2_STATE(X)                                                                          \
+  X(GetFMUstate)                                                                                   \
+  X(SetFMUstate)                                                                                   \
+  X(FreeFMUstate)
+#define ASI_FMI2_SERIAL(X)                                                                         \
+  X(SerializedFMUstateSize)                                                                        \
+  X(SerializeFMUstate)                                                                             \
+  X(DeSerializeFMUstate)
 #define ASI_FMI2_DIRECTIONAL(X) X(GetDirectionalDerivative)
 #define ASI_FMI2_EXCHANGE(X)                                                                       \
   X(EnterEventMode)                                                                                \
   X(NewDiscreteStates)                                                                             \
   X(EnterContinuousTimeMode)                                                                       \
   X(CompletedIntegratorStep)                                                                       \
-  X(SetTime) X(SetContinuousStates) X(GetDerivatives) X(GetEventIndicators) X(GetContinuousStates)
-#define ASI_FMI2_SIMULATION(X) X(DoStep) X(GetBooleanStatus)
+  X(SetTime)                                                                                       \
+  X(SetContinuousStates)                                                                           \
+  X(GetDerivatives)                                                                                \
+  X(GetEventIndicators)                                                                            \
+  X(GetContinuousStates)
+#define ASI_FMI2_SIMULATION(X)                                                                     \
+  X(DoStep)                                                                                        \
+  X(GetBooleanStatus)
 #define ASI_FMI2_INTERPOLATION(X) X(SetRealInputDerivatives)
 
 #define ASI_FMI3_VALUES(X)                                                                         \
   X(GetFloat32)                                                                                    \
   X(GetFloat64)                                                                                    \
   X(GetInt8)                                                                                       \
-  X(GetUInt8) X(GetInt16) X(GetUInt16) X(GetInt32) X(GetUInt32) X(GetInt64) X(GetUInt64)           \
-      X(GetBoolean) X(SetFloat32) X(SetFloat64) X(SetInt8) X(SetUInt8) X(SetInt16) X(SetUInt16)    \
-          X(SetInt32) X(SetUInt32) X(SetInt64) X(SetUInt64) X(SetBoolean) X(SetString)
+  X(GetUInt8)                                                                                      \
+  X(GetInt16)                                                                                      \
+  X(GetUInt16)                                                                                     \
+  X(GetInt32)                                                                                      \
+  X(GetUInt32)                                                                                     \
+  X(GetInt64)                                                                                      \
+  X(GetUInt64)                                                                                     \
+  X(GetBoolean)                                                                                    \
+  X(SetFloat32)                                                                                    \
+  X(SetFloat64)                                                                                    \
+  X(SetInt8)                                                                                       \
+  X(SetUInt8)                                                                                      \
+  X(SetInt16)                                                                                      \
+  X(SetUInt16)                                                                                     \
+  X(SetInt32)                                                                                      \
+  X(SetUInt32)                                                                                     \
+  X(SetInt64)                                                                                      \
+  X(SetUInt64)                                                                                     \
+  X(SetBoolean)                                                                                    \
+  X(SetString)
 #define ASI_FMI3_FUNCTIONS(X)                                                                      \
   X(FreeInstance)                                                                                  \
   X(EnterInitializationMode)                                                                       \
   X(ExitInitializationMode)                                                                        \
   X(Terminate)                                                                                     \
   ASI_FMI3_VALUES(X)
-#define ASI_FMI3_STATE(X) X(GetFMUState) X(SetFMUState) X(FreeFMUState)
-#define ASI_FMI3_SERIAL(X) X(SerializedFMUStateSize) X(SerializeFMUState) X(DeserializeFMUState)
+#define ASI_FMI3_STATE(X)                                                                          \
+  X(GetFMUState)                                                                                   \
+  X(SetFMUState)                                                                                   \
+  X(FreeFMUState)
+#define ASI_FMI3_SERIAL(X)                                                                         \
+  X(SerializedFMUStateSize)                                                                        \
+  X(SerializeFMUState)                                                                             \
+  X(DeserializeFMUState)
 #define ASI_FMI3_DIRECTIONAL(X) X(GetDirectionalDerivative)
 #define ASI_FMI3_EXCHANGE(X)                                                                       \
   X(InstantiateModelExchange)                                                                      \
@@ -61,8 +102,11 @@ enum { ASI_FMU_OK, ASI_FMU_WARNING, ASI_FMU_DISCARD, ASI_FMU_ERROR, ASI_FMU_FATA
   X(GetContinuousStateDerivatives)                                                                 \
   X(GetEventIndicators)                                                                            \
   X(GetContinuousStates)                                                                           \
-  X(GetNumberOfContinuousStates) X(GetNumberOfEventIndicators)
-#define ASI_FMI3_SIMULATION(X) X(InstantiateCoSimulation) X(DoStep)
+  X(GetNumberOfContinuousStates)                                                                   \
+  X(GetNumberOfEventIndicators)
+#define ASI_FMI3_SIMULATION(X)                                                                     \
+  X(InstantiateCoSimulation)                                                                       \
+  X(DoStep)
 
 #define X(name) fmi2##name##TYPE *name;
 typedef struct asi_fmi2 {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""FMUs in model files: those of tests/fmi/test_fmu.c, of both versions of FMI and both kinds, against the same equations as blocks and against
+"""FMUs in model files: those of tests/fmi/fmu.c, of both versions of FMI and both kinds, against the same equations as blocks and against
 exact values; who may run code; archives, descriptions and libraries that are wrong; runs that are taken up again.
 
 usage: fmus.py COMMAND SOURCE_DIR C_COMPILER
@@ -464,7 +464,7 @@ def main():
         os.environ["TMPDIR"] = os.path.join(folder, "tmp")
         build = [CC, "-std=c11", "-O1", "-ffp-contract=off", "-fPIC", "-shared", "-fvisibility=hidden", "-I" + SOURCE + "/src"]
         for version in (2, 3):
-            subprocess.run([*build, f"-DFMI={version}", "-o", f"test{version}.so", SOURCE + "/tests/fmi/test_fmu.c", "-lm"], check=True)
+            subprocess.run([*build, f"-DFMI={version}", "-o", f"test{version}.so", SOURCE + "/tests/fmi/fmu.c", "-lm"], check=True)
         write("empty.c", "int nothing_in_it;\n")
         subprocess.run([*build, "-o", "empty.so", "empty.c"], check=True)
         for part in (check_ball, check_vdp, check_control, check_coupling, check_events, check_values, check_resume, check_permission,
