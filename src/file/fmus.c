@@ -65,10 +65,8 @@ static void prepare(void *out) {
 // ---- opening ----------------------------------------------------------------------------------------
 
 static bool complain(asi_reader *r, const asi_value *at, const asi_open_fmu *f, const char *why) {
-  const size_t n = strlen(why);
   const bool named = strncmp(why, "the FMU", 7) == 0; // it was asked
   asi_complain(r, at, named ? "%s%s" : "the FMU \"%s\": %s", named ? "" : f->path, why);
-  (void)n;
   return false;
 }
 

@@ -37,6 +37,7 @@ void asi_fmu_note(asi_fmu *f, int status, const char *message) {
 }
 
 void asi_fmu_explain(asi_fmu *f, int status, char why[ASI_FMU_WHY]) {
+  f->fatal = f->fatal || status >= ASI_FMU_FATAL;
   static const char *const name[] = {"ok", "a warning", "`discard`", "an error", "a fatal error"};
   snprintf(why, ASI_FMU_WHY, "the FMU \"%.40s\": %s returned %s%s%.200s", f->label, f->doing,
            status >= 0 && status <= 4 ? name[status] : "what is no status", f->said[0] ? ": " : "",
@@ -169,7 +170,7 @@ void asi_fmu_close(asi_fmu *f) {
   if (f == NULL) return;
   if (f->component) {
     if (f->begun && f->failed[0] == '\0') (void)f->calls->terminate(f);
-    if (strstr(f->failed, "a fatal error") == NULL) f->calls->release(f);
+    if (!f->fatal) f->calls->release(f); // nothing may be called any more
   }
   if (f->library) (void)dlclose(f->library);
   asi_fmu_remove(f->folder);

@@ -196,6 +196,7 @@ struct asi_fmu {
   fmi2CallbackFunctions callbacks;
   void *component;  ///< the instance; NULL: none
   bool begun;       ///< it was initialized
+  bool fatal;       ///< it returned a fatal error
   int n_states;     ///< continuous ones
   void *typed;      ///< room for the elements of a variable in any type
   double *elements; ///< and for them as numbers

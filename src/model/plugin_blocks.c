@@ -226,10 +226,10 @@ bool asi_plugin_block_check(const as_model *m, const as_point *at, int number, c
   const asi_plugin_fault f = asi_plugin_compare(p, &point);
   if (f.row < 0) return true;
   snprintf(text, size,
-           "Block \"%.60s\": the plugin \"%s\" gives %.6g for the derivative of %s%s by %s, "
+           "Block \"%.60s\": the %s \"%s\" gives %.6g for the derivative of %s%s by %s, "
            "differences of its values give %.6g.",
-           asi_names_get(&m->names[ASI_SORT_BLOCK], l->block), p->name, f.given,
-           f.row < p->n_states ? "the rate of " : "", name_of(p, f.row, true),
+           asi_names_get(&m->names[ASI_SORT_BLOCK], l->block), l->memory ? "block" : "plugin",
+           p->name, f.given, f.row < p->n_states ? "the rate of " : "", name_of(p, f.row, true),
            name_of(p, f.column, false), f.found);
   return false;
 }

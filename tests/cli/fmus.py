@@ -242,6 +242,37 @@ def check_coupling():
             check(all(abs(x - order) < 0.25 for x in found), "coupling", coupling, "of FMI", version, can, "has orders", found, "errors", errors)
 
 
+def check_loop():
+    """Half of a machine, exported and imported, with acceleration feedback: first order with held, second with linear coupling."""
+    if "\n  fmu " not in run(0, "help"):
+        return  # this command exports nothing
+    law = "40*(bodies.z.position.x - %s) + 0.5*(bodies.z.velocity.x - %s) - 0.2*%s"
+    write("half.yaml", "alphastep: 1\nbodies: {z: {mass: 1, inertia: [1, 1, 1]}}\n"
+          "joints: {other: {type: prismatic, bodies: [ground, z], point: [0, 0, 0], axis: [1, 0, 0]}}\n"
+          "blocks:\n  x: {type: input, start: 0.3}\n  v: {type: input}\n  a: {type: input}\n"
+          f'  y: {{type: signal, formula: "{law % ("blocks.x", "blocks.v", "blocks.a")}"}}\n'
+          'forces: {b: {type: load, body: z, force: ["-blocks.y", 0, 0]}}\nsimulate: {t_end: 1, step: 0.0005}\n')
+    m = ("bodies.m.position.x", "bodies.m.velocity.x", "bodies.m.acceleration.x")
+    tail = "simulate: {t_end: 1, step: 0.0005}\noutput: {interval: 0.1, channels: [bodies.m.position.x]}\n"
+    whole = results("alphastep: 1\nbodies:\n  m: {mass: 1, inertia: [1, 1, 1], position: [0.3, 0, 0]}\n  z: {mass: 1, inertia: [1, 1, 1]}\n"
+                    "joints:\n  rail: {type: prismatic, bodies: [ground, m], point: [0, 0, 0], axis: [1, 0, 0]}\n"
+                    "  other: {type: prismatic, bodies: [ground, z], point: [0, 0, 0], axis: [1, 0, 0]}\n"
+                    f'blocks: {{y: {{type: signal, formula: "{law % m}"}}}}\n'
+                    'forces:\n  a: {type: load, body: m, force: ["blocks.y - 20*bodies.m.position.x", 0, 0]}\n'
+                    '  b: {type: load, body: z, force: ["-blocks.y", 0, 0]}\n' + tail)
+    for version in (2, 3):
+        run(0, "fmu", "half.yaml", "-o", "half.fmu", "--fmi", str(version), "--outputs", "blocks.y", "--input-derivatives", "--quiet")
+        for coupling, order in (("hold", 1), ("linear", 2)):
+            errors = []
+            for every in (0.02, 0.01, 0.005):
+                got = results(HEAD + f"fmus: {{h: {{file: half.fmu, every: {every}, coupling: {coupling}, outputs: {{y: blocks.y}}, "
+                              f'parameters: {{"blocks.a": -15}}, inputs: {{"blocks.x": {m[0]}, "blocks.v": {m[1]}, "blocks.a": {m[2]}}}}}}}\n'
+                              'forces: {f: {type: load, body: m, force: ["blocks.h.y - 20*bodies.m.position.x", 0, 0]}}\n' + tail)
+                errors.append(off(whole[m[0]], got[m[0]]))
+            found = [math.log2(a / b) for a, b in zip(errors, errors[1:])]
+            check(all(abs(x - order) < 0.25 for x in found), "a loop of FMI", version, coupling, "has orders", found, "errors", errors)
+
+
 def check_events():
     """Times that an FMU tells, relations of its inputs, the end that it asks for."""
     for version in (2, 3):
@@ -467,7 +498,7 @@ def main():
             subprocess.run([*build, f"-DFMI={version}", "-o", f"test{version}.so", SOURCE + "/tests/fmi/fmu.c", "-lm"], check=True)
         write("empty.c", "int nothing_in_it;\n")
         subprocess.run([*build, "-o", "empty.so", "empty.c"], check=True)
-        for part in (check_ball, check_vdp, check_control, check_coupling, check_events, check_values, check_resume, check_permission,
+        for part in (check_ball, check_vdp, check_control, check_coupling, check_loop, check_events, check_values, check_resume, check_permission,
                      check_archives, check_descriptions):
             before = len(failures)
             part()
