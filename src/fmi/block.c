@@ -238,7 +238,8 @@ static void make_quantities(asi_fmu_ports *ports) {
         (as_plugin_quantity){.name = ports->port[i].name, .unit = unit_of(ports->port[i].variable)};
 }
 
-/// References for directional derivatives; without them where something is an array or no real number.
+/// References for directional derivatives; without them where something is an array or of another precision. What is no real number has none: its
+/// derivatives are zero.
 static void list_references(asi_fmu_block *b) {
   const asi_fmu_description *d = &b->fmu->about;
   b->directional = b->fmu->exchange && b->fmu->kind->derivatives;
@@ -246,14 +247,20 @@ static void list_references(asi_fmu_block *b) {
   for (int i = 0; i < 3; ++i)
     for (int k = 0; k < all[i]->n; ++k) {
       const asi_fmu_variable *v = all[i]->port[k].variable;
-      if (v->n_dimensions > 0 || v->type != ASI_FMU_FLOAT64) b->directional = false;
+      if (asi_fmu_is_real(v->type) && (v->n_dimensions > 0 || v->type != ASI_FMU_FLOAT64))
+        b->directional = false;
     }
   for (int i = 0; i < b->state.n && b->directional; ++i) {
-    b->unknown[i] = rate_of(d, i)->reference;
     b->known[i] = b->state.port[i].variable->reference;
+    b->unknown[b->n_unknown] = rate_of(d, i)->reference;
+    b->row[b->n_unknown++] = i;
   }
-  for (int i = 0; i < b->output.n; ++i)
-    b->unknown[b->state.n + i] = b->output.port[i].variable->reference;
+  for (int i = 0; i < b->output.n && b->directional; ++i) {
+    const asi_fmu_variable *v = b->output.port[i].variable;
+    if (!asi_fmu_is_real(v->type) || v->discrete) continue;
+    b->unknown[b->n_unknown] = v->reference;
+    b->row[b->n_unknown++] = b->state.n + i;
+  }
   for (int i = 0; i < b->input.n; ++i)
     b->known[b->state.n + i] = b->input.port[i].variable->reference;
 }
@@ -294,7 +301,6 @@ static bool make_slots(asi_fmu_block *b) {
 
 bool asi_fmu_block_describe(asi_fmu_block *b, char why[ASI_FMU_WHY]) {
   const bool exchange = b->fmu->exchange;
-  const size_t direct = (size_t)b->output.n * (size_t)b->input.n;
   if (!add_states(b, why)) return false;
   if (b->output.n == 0 && !asi_fmu_block_add_outputs(b, why)) return false;
   if (b->input.n + b->state.n > AS_PLUGIN_MOST || b->output.n + b->state.n > AS_PLUGIN_MOST)
@@ -304,7 +310,7 @@ bool asi_fmu_block_describe(asi_fmu_block *b, char why[ASI_FMU_WHY]) {
         b->input.n, b->state.n, b->output.n, AS_PLUGIN_MOST);
   b->unknown = calloc(AS_PLUGIN_MOST + 1, sizeof *b->unknown);
   b->known = calloc(AS_PLUGIN_MOST + 1, sizeof *b->known);
-  b->direct = calloc(direct + 1, 1);
+  b->direct = calloc((size_t)b->output.n * (size_t)b->input.n + 1, 1);
   if (!b->unknown || !b->known || !b->direct || !name_events(b) || !make_slots(b))
     return REFUSE("memory has run out");
   make_quantities(&b->input);

@@ -106,17 +106,20 @@ int asi_fmu_jacobian(const as_plugin_point *at, const as_plugin_jacobian *out, c
   asi_fmu_block *b = at->user;
   asi_fmu *f = b->fmu;
   asi_fmu_slot *slot;
-  const int nx = b->state.n, nw = b->input.n, ny = b->output.n;
-  double column[2 * AS_PLUGIN_MOST];
+  const int nx = b->state.n, nw = b->input.n;
+  double column[AS_PLUGIN_MOST];
   int code = come(b, at, &slot, why);
   for (int j = 0; j < nx + nw && code == AS_DONE; ++j) {
-    code = ask(f, f->calls->directional(f, b->unknown, nx + ny, b->known[j], column), why);
-    for (int i = 0; i < nx && code == AS_DONE; ++i)
-      *(j < nx ? &out->rate_by_state[i * nx + j] : &out->rate_by_input[i * nw + j - nx]) =
-          column[i];
-    for (int i = 0; i < ny && code == AS_DONE; ++i)
-      *(j < nx ? &out->output_by_state[i * nx + j] : &out->output_by_input[i * nw + j - nx]) =
-          column[nx + i];
+    code = ask(f, f->calls->directional(f, b->unknown, b->n_unknown, b->known[j], column), why);
+    for (int k = 0; k < b->n_unknown && code == AS_DONE; ++k) {
+      const int i = b->row[k];
+      if (i < nx)
+        *(j < nx ? &out->rate_by_state[i * nx + j] : &out->rate_by_input[i * nw + j - nx]) =
+            column[k];
+      else
+        *(j < nx ? &out->output_by_state[(i - nx) * nx + j]
+                 : &out->output_by_input[(i - nx) * nw + j - nx]) = column[k];
+    }
   }
   return leave(b, code);
 }

@@ -159,7 +159,7 @@ void asi_fmu_slots_free(asi_fmu_block *b) {
   asi_fmu *f = b->fmu;
   for (int i = 0; i < ASI_FMU_SLOTS; ++i) {
     forget(&b->slot[i]);
-    if (b->slot[i].state && f->component && f->failed[0] == '\0')
+    if (b->slot[i].state && f->component && !f->fatal)
       (void)f->calls->state_free(f, &b->slot[i].state);
   }
 }

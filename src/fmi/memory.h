@@ -21,7 +21,9 @@ struct asi_fmu_block {
   unsigned char *direct;
   const char **event; ///< names
   char *event_names;
-  uint32_t *unknown, *known; ///< references of rates and outputs, of states and inputs
+  uint32_t *unknown, *known; ///< references of rates and real outputs, of states and inputs
+  int n_unknown;
+  int row[AS_PLUGIN_MOST]; ///< n_unknown: which of rates and outputs each is
   double version;            ///< what the instance is in
   unsigned long age;
   asi_fmu_slot slot[ASI_FMU_SLOTS];

@@ -193,6 +193,8 @@ def check_vdp():
             text = HEAD + ("fmus: {o: {file: vdp.fmu, inputs: {u: bodies.m.position.x}, parameters: {p0: 1.5}}}\n"
                            'forces: {f: {type: load, body: m, force: ["blocks.o.y - bodies.m.position.x", 0, 0]}}\n')
             got = results(text + tail % 0.01)
+            said = run(0, "check", "run.yaml", "--allow-fmus")
+            check("for the derivative of" not in said, "derivatives of FMI", version, can, said)
             for ours, theirs in (("bodies.m.position.x", "bodies.m.position.x"), ("blocks.x0", "blocks.o.x0"),
                                  ("blocks.x1", "blocks.o.x1"), ("blocks.y", "blocks.o.y")):
                 check(off(twin[ours], got[theirs]) < 1e-9, "vdp of FMI", version, can, ours, "differs by", off(twin[ours], got[theirs]))
@@ -280,8 +282,9 @@ def check_events():
         fmu("relay.fmu", version, "relay", kinds="me")
         fmu("control.fmu", version, "control", kinds="cs")
         for simulate in ("step: 0.03", "tol: {rtol: 1.0e-4}"):
-            got = results(HEAD + 'fmus: {s: {file: stairs.fmu}, r: {file: relay.fmu, inputs: {u: "cos(10*t)"}}}\n'
+            got = results(HEAD + 'fmus: {s: {file: stairs.fmu}, r: {file: relay.fmu, inputs: {u: "cos(10*t)"}}, q: {file: relay.fmu, inputs: {u: t}}}\n'
                           f"simulate: {{t_end: 1, {simulate}}}\noutput: {{interval: 0.025, channels: [blocks]}}\n")
+            check(all(q == (t > 0.5) for t, q in zip(got["time"], got["blocks.q.y"]) if t != 0.5), "a relay that is met at 0:", got["blocks.q.y"])
             for t, s, r in zip(got["time"], got["blocks.s.y"], got["blocks.r.y"]):
                 if abs(t * 10 - round(t * 10)) > 1e-6:
                     check(s == math.floor(t * 10), "the stairs are at", s, "at", t, simulate)
@@ -312,10 +315,13 @@ def check_values():
 
 def interrupt(model, folder):
     """A run that is interrupted on its way; whether it was."""
-    for wait in (0.15, 0.05, 0.4, 0.02):
+    for wait in (0.02, 0.0, 0.1, 0.01):
         shutil.rmtree(folder, ignore_errors=True)
         process = subprocess.Popen([COMMAND, "run", model, "--allow-fmus", "-o", folder, "--no-report", "--quiet"],
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        end = time.monotonic() + PATIENCE
+        while not os.path.exists(folder + "/summary.json") and process.poll() is None and time.monotonic() < end:
+            time.sleep(0.002)
         time.sleep(wait)
         process.send_signal(signal.SIGINT)
         if process.wait(PATIENCE) == 130 and os.path.exists(folder + "/state.bin"):
@@ -368,11 +374,11 @@ def check_permission():
     run(0, "check", "q.yaml", env={"ALPHASTEP_FMUS": os.path.abspath("lib")})
 
 
-def refuse(words, keys="", status=2, name="bad.fmu"):
+def refuse(words, keys="", status=2, name="bad.fmu", env=None):
     """One sentence that has these words."""
     write("bad.yaml", HEAD + f"fmus: {{o: {{file: {name}{keys}}}}}\nsimulate: {{t_end: 0.3, step: 0.01}}\n")
     shutil.rmtree("out", ignore_errors=True)
-    said = run(status, "run", "bad.yaml", "--allow-fmus", "-o", "out", "--no-report", "--quiet")
+    said = run(status, "run", "bad.yaml", "--allow-fmus", "-o", "out", "--no-report", "--quiet", env=env)
     check(words in said, "of", keys, "it says:", said, "not:", words)
     check(said.count("\n") == 1 or status == 3, "more than one sentence:", said)
 
@@ -434,7 +440,8 @@ def check_archives():
 def check_descriptions():
     def of(words, version, change, keys="", model="vdp", status=2, **how):
         make("bad.fmu", version, change(describe(version, model, **how)))
-        refuse(words, keys, status)
+        # Nothing of an FMU may be called after a fatal error: what it holds stays.
+        refuse(words, keys, status, env={"ASAN_OPTIONS": "detect_leaks=0"} if "fatal" in words else None)
     same = lambda xml: xml
     for version in (2, 3):
         bombs = '<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]>'

@@ -177,10 +177,11 @@ static status set_real(instance *m, const reference *vr, size_t n, const double 
   return OK;
 }
 
-/// d(rate, output)/d(state, input) of vdp
+/// d(rate, output)/d(state, input)
 static double slope(const instance *m, unsigned of, unsigned by) {
   const double *x = m->in.x, mu = m->in.p[0];
   if (of == 30) return by == 21;
+  if (!is(m, "vdp")) return 0.0;
   if (of == 31)
     return by == 20 ? -2.0 * mu * x[0] * x[1] - 1.0 : by == 21 ? mu * (1.0 - x[0] * x[0]) : 1.0;
   return by == 20 ? x[1] : by == 21 ? x[0] : 1.0;
