@@ -45,9 +45,7 @@ static void free_request(fmu_request *r) {
     free(r->names[k]);
     free(r->copied[k]);
   }
-  free(r->machine.settings);
-  free(r->machine.folders);
-  free(r->machine.environment);
+  machine_arguments_free(&r->machine);
 }
 
 /// Splits `a,b,c`; each list is given once.

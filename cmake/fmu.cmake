@@ -4,7 +4,7 @@
 set(fmu_sources
   src/fmu/runtime/fmi2.c src/fmu/runtime/fmi3.c src/fmu/runtime/keep.c src/fmu/runtime/open.c src/fmu/runtime/step.c
   src/fmu/runtime/uri.c src/fmu/runtime/values.c
-  src/file/plain/flexible_file.c src/file/plain/libraries.c src/file/plain/mesh.c src/file/plain/value.c)
+  src/file/plain/flexible_file.c src/file/plain/fmus.c src/file/plain/libraries.c src/file/plain/mesh.c src/file/plain/value.c)
 # Linear algebra of our own; a test that wants the same bits has it, too.
 add_library(alphastep_plain OBJECT
   src/linalg/plain/dense_lu.c src/linalg/plain/minimum_degree.c src/linalg/plain/sparse_lu.c
@@ -34,6 +34,7 @@ endif()
 # Inside libalphastep-io, for the exporter.
 add_library(alphastep_fmu_embedded OBJECT src/fmu/embedded/binary.c)
 alphastep_settings(alphastep_fmu_embedded)
+alphastep_forget_paths(alphastep_fmu_embedded)
 set_target_properties(alphastep_fmu_embedded PROPERTIES POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)
 target_include_directories(alphastep_fmu_embedded PRIVATE include src)
 target_compile_definitions(alphastep_fmu_embedded PRIVATE

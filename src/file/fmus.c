@@ -213,6 +213,11 @@ static void declare(asi_reader *r, const asi_value *key, const char *name,
 
 void asi_declare_fmus(asi_reader *r, const asi_value *map) {
   if (map == NULL || map->type != ASI_MAP) return; // that is said when they are read
+  if (r->compile && map->count > 0) {
+    asi_complain(r, map, "an FMU cannot have FMUs of its own");
+    r->no_plugin = true;
+    return;
+  }
   for (int i = 0; i < map->count && !asi_out_of_memory(r); ++i) {
     const asi_value *key = map->item[2 * i], *v = map->item[2 * i + 1];
     const asi_value *file = v->type == ASI_MAP ? asi_value_get(v, "file") : NULL;

@@ -24,7 +24,7 @@ struct asi_fmu_block {
   uint32_t *unknown, *known; ///< references of rates and real outputs, of states and inputs
   int n_unknown;
   int row[AS_PLUGIN_MOST]; ///< n_unknown: which of rates and outputs each is
-  double version;            ///< what the instance is in
+  double version;          ///< what the instance is in
   unsigned long age;
   asi_fmu_slot slot[ASI_FMU_SLOTS];
   double *room;                                                   ///< of all slots
