@@ -86,30 +86,36 @@ def _setting(key, value):
     return f"{_path(key)}={value}"
 
 
-def load(model, /, *, set=None, plugins=None, functions=None, **parameters) -> Machine:
+def load(model, /, *, set=None, plugins=None, fmus=None, functions=None, **parameters) -> Machine:
     """Reads a machine.
 
     model       the path of a model file (YAML or JSON); or its text, with line feeds; or a dict, as the file would be read; or a Model
     parameters  values instead of those in the file: load("chain.yaml", n=100)
     set         the same for anything in the file, by its path: set={"simulate.step": 1e-3}
     plugins     True: the file may use plugins, code in shared libraries; or a list of folders that they may come from
+    fmus        the same for FMUs, models of other tools (docs/fmu-import.md)
     functions   Blocks and Forces by the names that the model calls them, {"damper": Block(...)} for {type: plugin, file: python, plugin: damper}
 
     Raises ModelError with all mistakes of the file, each with its line and column.
     """
     settings = [_setting(k, v) for k, v in {**parameters, **(set or {})}.items()]
-    folders = [os.fspath(f) for f in plugins] if isinstance(plugins, (list, tuple)) else bool(plugins)
+    trusted = _trusted(plugins, fmus)
     given = [_function(name, f) for name, f in (functions or {}).items()]
     built = hasattr(model, "as_dict")
     if isinstance(model, dict) or built:
         text = Text(model.as_dict() if built else model)
         try:
-            return Machine(_core.Machine("model", text.text.encode(), settings, folders, given + text.functions))
+            return Machine(_core.Machine("model", text.text.encode(), settings, trusted, given + text.functions))
         except ModelError as error:
             raise error._elsewhere(lambda line: _whereabouts(text.path(line), model if built else None)) from None
     if isinstance(model, str) and "\n" in model:
-        return Machine(_core.Machine("text", model.encode(), settings, folders, given))
-    return Machine(_core.Machine(os.fspath(model), None, settings, folders, given))
+        return Machine(_core.Machine("text", model.encode(), settings, trusted, given))
+    return Machine(_core.Machine(os.fspath(model), None, settings, trusted, given))
+
+
+def _trusted(*those):
+    """What a file may run: True, or a list of folders, of each kind."""
+    return tuple([os.fspath(f) for f in which] if isinstance(which, (list, tuple)) else bool(which) for which in those)
 
 
 def _function(name, function):

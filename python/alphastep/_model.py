@@ -29,9 +29,9 @@ class Model(Parts):
                 out[key] = value
         return out
 
-    def build(self, *, set=None, plugins=None, **parameters) -> Machine:
+    def build(self, *, set=None, plugins=None, fmus=None, **parameters) -> Machine:
         """The machine; other arguments are those of load(). Mistakes name the line of your program that has added the thing."""
-        return load(self, set=set, plugins=plugins, **parameters)
+        return load(self, set=set, plugins=plugins, fmus=fmus, **parameters)
 
     def save(self, path) -> None:
         """Writes the model as a file (JSON), which the command and load() read. Functions of Python cannot stand in one."""

@@ -6,7 +6,7 @@ import tempfile
 
 from . import _core, _numbers
 from ._errors import Interrupted, ModelError
-from ._machine import _function, _setting, _whereabouts
+from ._machine import _function, _setting, _trusted, _whereabouts
 from ._text import Text
 
 
@@ -55,7 +55,7 @@ def _plain(value):
     return value.tolist() if hasattr(value, "tolist") else value
 
 
-def study(model, /, *, parameters=None, results=None, runs=None, seed=None, set=None, interval=None, threads=0, plugins=None, functions=None,
+def study(model, /, *, parameters=None, results=None, runs=None, seed=None, set=None, interval=None, threads=0, plugins=None, fmus=None, functions=None,
           progress=None, **settings) -> Study:
     """Runs one machine many times, each time with other values, in threads of the library's: a Study.
 
@@ -74,11 +74,11 @@ def study(model, /, *, parameters=None, results=None, runs=None, seed=None, set=
 
     A run that fails takes no other with it. Ctrl-C raises Interrupted, whose .result is the Study so far.
     """
-    folders = [os.fspath(f) for f in plugins] if isinstance(plugins, (list, tuple)) else bool(plugins)
+    trusted = _trusted(plugins, fmus)
     given = [_function(name, f) for name, f in (functions or {}).items()]
     changes = [_setting(k, v) for k, v in {**settings, **(set or {})}.items()]
     if parameters is None and results is None:
-        return _go(os.fspath(model), None, None, folders, given, changes, threads, progress)
+        return _go(os.fspath(model), None, None, trusted, given, changes, threads, progress)
     name, text, find = _source(model, given)
     asked = {"alphastep-study": 1, "model": name,
              "parameters": {k if "." in k else f"parameters.{k}": _plain(v) for k, v in (parameters or {}).items()}, "results": results or {}}
@@ -92,7 +92,7 @@ def study(model, /, *, parameters=None, results=None, runs=None, seed=None, set=
         with open(path, "w", encoding="utf-8") as file:
             file.write(definition.text)
         try:
-            return _go(path, name, text, folders, given, changes, threads, progress)
+            return _go(path, name, text, trusted, given, changes, threads, progress)
         except ModelError as error:
             raise ModelError([m._elsewhere(lambda line, m=m: ("", 0, ".".join(map(str, definition.path(line)))) if m.file == path else find(line))
                               if m.file in (path, "model") else m for m in error.messages]) from None
@@ -110,8 +110,8 @@ def _source(model, given):
     return os.path.abspath(os.fspath(model)), None, None
 
 
-def _go(definition, name, text, plugins, functions, settings, threads, progress):
-    table, ended, raised = _core.study(definition, name, text, plugins, functions, settings, threads, progress)
+def _go(definition, name, text, trusted, functions, settings, threads, progress):
+    table, ended, raised = _core.study(definition, name, text, trusted, functions, settings, threads, progress)
     result = Study(table)
     if isinstance(raised, KeyboardInterrupt):
         raise Interrupted("The study was interrupted.", result) from None

@@ -97,10 +97,12 @@ void functions_clear(core_functions *functions);
 typedef struct core_permission {
   as_plugin_policy policy;
   as_linked_plugin linked;
-  const char **folder; ///< to be freed by PyMem_Free
+  const char **folders, **fmu_folders;
 } core_permission;
-/// `plugins`: True, or a list of folders; functions: NULL, or those of `file: python`. False with an exception.
-bool core_permit(PyObject *plugins, const core_functions *functions, core_permission *out);
+/// `trusted`: a pair, of plugins and of FMUs: True, or a list of folders; functions: NULL, or those of `file: python`. False with an
+/// exception. To be freed in either case.
+bool core_permit(PyObject *trusted, const core_functions *functions, core_permission *out);
+void core_permission_free(core_permission *p);
 
 PyObject *analysis_equilibrium(PyObject *self, PyObject *args);
 PyObject *analysis_linearize(PyObject *self, PyObject *args);

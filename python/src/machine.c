@@ -39,31 +39,48 @@ static bool tell(const as_machine *m) {
   return good;
 }
 
-bool core_permit(PyObject *plugins, const core_functions *functions, core_permission *out) {
-  out->policy.all = plugins == Py_True;
-  if (PyList_Check(plugins)) {
-    out->folder = core_texts(plugins, &out->policy.n_folders);
-    if (out->folder == NULL) return false;
-    out->policy.folders = out->folder;
-  }
+/// True, or a list of folders.
+static bool permit(PyObject *which, bool *all, const char ***folders, int *n) {
+  *all = which == Py_True;
+  if (!PyList_Check(which)) return true;
+  *folders = core_texts(which, n);
+  return *folders != NULL;
+}
+
+bool core_permit(PyObject *trusted, const core_functions *functions, core_permission *out) {
+  as_plugin_policy *policy = &out->policy;
+  PyObject *plugins, *fmus;
+  *out = (core_permission){.folders = NULL};
+  if (!PyArg_ParseTuple(trusted, "OO", &plugins, &fmus) ||
+      !permit(plugins, &policy->all, &out->folders, &policy->n_folders) ||
+      !permit(fmus, &policy->fmus, &out->fmu_folders, &policy->n_fmu_folders))
+    return false;
+  policy->folders = out->folders;
+  policy->fmu_folders = out->fmu_folders;
   if (functions == NULL) return true;
   out->linked = (as_linked_plugin){"python", functions_plugin(functions)};
-  out->policy.linked = &out->linked;
-  out->policy.n_linked = 1;
+  policy->linked = &out->linked;
+  policy->n_linked = 1;
   return true;
+}
+
+void core_permission_free(core_permission *p) {
+  PyMem_Free((void *)p->folders);
+  PyMem_Free((void *)p->fmu_folders);
 }
 
 /// Reads the model into `out`; false with an exception. With the interpreter's lock: HDF5, which flexible bodies are read by, serves one
 /// thread at a time.
 static bool read_model(machine_object *out, const char *path, const char *text, Py_ssize_t size,
-                       PyObject *settings, PyObject *plugins) {
-  core_permission p = {.folder = NULL};
+                       PyObject *settings, PyObject *trusted) {
+  core_permission p = {.folders = NULL};
   int n = 0;
   const char **setting = core_texts(settings, &n);
   if (setting == NULL) return false;
   as_messages *messages = PyMem_Malloc(sizeof *messages);
-  if (messages == NULL || !core_permit(plugins, out->functions, &p)) {
+  if (messages == NULL || !core_permit(trusted, out->functions, &p)) {
     if (messages == NULL) PyErr_NoMemory();
+    core_permission_free(&p);
     PyMem_Free(messages);
     PyMem_Free((void *)setting);
     return false;
@@ -75,7 +92,7 @@ static bool read_model(machine_object *out, const char *path, const char *text, 
            : as_machine_load_with(path, setting, n, &p.policy, &out->machine, messages);
   core_disarm();
   PyMem_Free((void *)setting);
-  PyMem_Free((void *)p.folder);
+  core_permission_free(&p);
   PyObject *raised = core_kept();
   if (status && raised)
     PyErr_SetObject((PyObject *)Py_TYPE(raised), raised);
@@ -88,24 +105,24 @@ static bool read_model(machine_object *out, const char *path, const char *text, 
   return status == AS_OK && tell(out->machine);
 }
 
-/// Machine(path, text, settings, plugins, functions): `text` (bytes) instead of the file, then `path` is what messages call it. plugins: True,
-/// or a list of folders; functions: see functions.c.
+/// Machine(path, text, settings, trusted, functions): `text` (bytes) instead of the file, then `path` is what messages call it. trusted: see
+/// core_permit(); functions: see functions.c.
 static PyObject *machine_new(PyTypeObject *type, PyObject *args, PyObject *words) {
   const char *path, *text = NULL;
   Py_ssize_t size = 0;
-  PyObject *settings, *plugins, *functions;
+  PyObject *settings, *trusted, *functions;
   if (words && PyDict_Size(words) > 0) {
     PyErr_SetString(PyExc_TypeError, "Machine() takes no keywords");
     return NULL;
   }
-  if (!PyArg_ParseTuple(args, "sz#O!OO!", &path, &text, &size, &PyList_Type, &settings, &plugins,
+  if (!PyArg_ParseTuple(args, "sz#O!OO!", &path, &text, &size, &PyList_Type, &settings, &trusted,
                         &PyList_Type, &functions))
     return NULL;
   machine_object *out = (machine_object *)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
   if (out == NULL) return NULL;
   bool good = true;
   if (PyList_Size(functions) > 0) good = (out->functions = functions_create(functions)) != NULL;
-  if (good && read_model(out, path, text, size, settings, plugins)) return (PyObject *)out;
+  if (good && read_model(out, path, text, size, settings, trusted)) return (PyObject *)out;
   Py_DECREF(out);
   return NULL;
 }

@@ -103,20 +103,20 @@ static PyObject *go(const as_study_def *def, int threads, watch *w) {
   return out;
 }
 
-/// study(definition, model, text, plugins, functions, settings, threads, progress) -> ((parameters, results, runs), ended, exception). definition:
+/// study(definition, model, text, trusted, functions, settings, threads, progress) -> ((parameters, results, runs), ended, exception). definition:
 /// path of a study file; model and text (bytes) take the place of its model; settings come behind its own.
 PyObject *study_go(PyObject *self, PyObject *args) {
   const char *path, *model, *text;
   Py_ssize_t size = 0;
-  PyObject *plugins, *functions, *settings, *progress, *out = NULL;
+  PyObject *trusted, *functions, *settings, *progress, *out = NULL;
   int threads;
   (void)self;
-  if (!PyArg_ParseTuple(args, "szz#OO!O!iO", &path, &model, &text, &size, &plugins, &PyList_Type,
+  if (!PyArg_ParseTuple(args, "szz#OO!O!iO", &path, &model, &text, &size, &trusted, &PyList_Type,
                         &functions, &PyList_Type, &settings, &threads, &progress))
     return NULL;
   as_study_file *file = NULL;
   core_functions *called = NULL;
-  core_permission p = {.folder = NULL};
+  core_permission p = {.folders = NULL};
   as_messages *messages = PyMem_Malloc(sizeof *messages);
   if (messages == NULL) return PyErr_NoMemory();
   const as_status status = as_study_file_load(path, &file, messages);
@@ -125,7 +125,7 @@ PyObject *study_go(PyObject *self, PyObject *args) {
   if (status) return NULL;
   as_study_def def = as_study_file_def(file);
   bool good = PyList_Size(functions) == 0 || (called = functions_create(functions)) != NULL;
-  good = good && core_permit(plugins, called, &p);
+  good = good && core_permit(trusted, called, &p);
   if (model) def.model = model;
   def.text = text;
   def.text_size = (size_t)size;
@@ -149,7 +149,7 @@ PyObject *study_go(PyObject *self, PyObject *args) {
   }
   PyMem_Free((void *)all);
   PyMem_Free((void *)setting);
-  PyMem_Free((void *)p.folder);
+  core_permission_free(&p);
   functions_destroy(called);
   as_study_file_destroy(file);
   return out;
