@@ -181,17 +181,32 @@ static as_machine *load(const subject *x) {
   return machine;
 }
 
-static as_integrator *begin(const as_machine *machine, as_method method, double h) {
+/// An event that never happens, and is looked for with complete states inside steps.
+static int never(const as_state *at, double *value, void *user) {
+  (void)user;
+  *value = isfinite(at->vdot[0]) ? 1.0 : 0.0;
+  return AS_DONE;
+}
+
+static as_integrator *begin_watched(const as_machine *machine, as_method method, double h,
+                                    bool watched) {
+  static const as_event_def event = {.value = never};
   as_integrator_def def = as_default_integrator_def();
   as_integrator *s = NULL;
   as_error error;
   def.method = method;
   def.step = h;
+  if (watched) def.events = &event;
+  def.n_events = watched;
   if (!isnan(h)) def.newton.rtol = 1e-11;
   if (as_integrator_create(as_model_problem(machine->model), &def, &s, &error) ||
       as_integrator_start(s, as_model_initial(machine->model), NULL, &error))
     fail_msg("%s", error.message);
   return s;
+}
+
+static as_integrator *begin(const as_machine *machine, as_method method, double h) {
+  return begin_watched(machine, method, h, false);
 }
 
 static void advance(as_integrator *s, double t) {
@@ -518,9 +533,7 @@ static void test_responses(void **state) {
 }
 
 /// `s` saved and taken up goes on in the same bits.
-static void must_go_on(as_integrator *s, const as_machine *machine, as_method method, double step,
-                       double end) {
-  as_integrator *other = begin(machine, method, step);
+static void must_go_on(as_integrator *s, as_integrator *other, double end) {
   as_error error;
   size_t size = 0;
   assert_int_equal(as_integrator_save(s, NULL, &size, &error), AS_OK);
@@ -549,23 +562,24 @@ static void test_saved_responses(void **state) {
        k < 200 && (!(r->change.until > s->stepper.t) || r->change.t[0] == s->stepper.t); ++k)
     advance(s, k * 1e-3);
   assert_true(k < 200);
-  must_go_on(s, machine, AS_METHOD_INDEX2, 1e-3, 0.3);
+  must_go_on(s, begin(machine, AS_METHOD_INDEX2, 1e-3), 0.3);
   as_integrator_destroy(s);
   as_machine_destroy(machine);
 }
 
-/// Runs that are taken up at samples, where factors of [SA.7] are kept, and between them; NAN: automatic steps.
+/// Runs that are taken up at samples, where factors of [SA.7] are kept, and between them, with events that are looked for, too; NAN: automatic
+/// steps.
 static void test_saved_jumps(void **state) {
   (void)state;
   for (int i = 0; i < SUBJECTS; ++i) {
     const subject *x = &subjects[i];
     as_machine *machine = load(x);
-    for (int k = 0; k < 4; ++k) {
+    for (int k = 0; k < 8; ++k) {
       const as_method method = k % 2 == 0 ? AS_METHOD_INDEX2 : AS_METHOD_INDEX3;
-      const double step = k < 2 ? x->period / 8 : (double)NAN;
-      as_integrator *s = begin(machine, method, step);
-      advance(s, (SAMPLES + 0.4 * k) * x->period);
-      must_go_on(s, machine, method, step, (SAMPLES + 3) * x->period);
+      const double step = k % 4 < 2 ? x->period / 8 : (double)NAN;
+      as_integrator *s = begin_watched(machine, method, step, k >= 4);
+      advance(s, (SAMPLES + 0.2 * k) * x->period);
+      must_go_on(s, begin_watched(machine, method, step, k >= 4), (SAMPLES + 3) * x->period);
       as_integrator_destroy(s);
     }
     as_machine_destroy(machine);
