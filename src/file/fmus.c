@@ -299,8 +299,7 @@ static void note(asi_reader *r, const asi_open_fmu *f) {
       asi_arena_take(r->arena, ((size_t)m->n_fmus + 1) * sizeof *more); // there are few
   if (more == NULL) return;
   if (m->n_fmus > 0) memcpy(more, m->fmus, (size_t)m->n_fmus * sizeof *more);
-  const char *can = kind->state && kind->serial && fmu->exchange
-                        ? "its state can be saved: runs can be resumed"
+  const char *can = kind->state && kind->serial ? "its state can be saved: runs can be resumed"
                     : kind->state ? "it can be brought back, but runs cannot be resumed"
                                   : "it cannot be brought back, and runs cannot be resumed";
   more[m->n_fmus++] = (as_used_fmu){.name = f->name,

@@ -170,8 +170,7 @@ void asi_fmu_slots_free(asi_fmu_block *b) {
 static void pack(asi_fmu_block *b, asi_fmu_slot *s) {
   asi_fmu *f = b->fmu;
   size_t size = 0;
-  // Of co-simulation a resumed run is not the same to the last bit: it is refused until it is.
-  if (s->packed || s->state == NULL || !f->kind->serial || f->failed[0] || !f->exchange) return;
+  if (s->packed || s->state == NULL || !f->kind->serial || f->failed[0]) return;
   if (f->calls->pack_size(f, s->state, &size) > ASI_FMU_WARNING || size > (size_t)1 << 30) return;
   unsigned char *out = malloc(size + 1);
   if (out && f->calls->pack(f, s->state, out, size) <= ASI_FMU_WARNING) {
@@ -250,8 +249,7 @@ as_status asi_fmu_serialize(void *user, const double *sampled, asi_archive *a, a
     status =
         asi_fail(error, AS_ERR_FILE, (double)NAN, b->fmu->label,
                  "The saved run cannot be gone on with: the FMU \"%s\" could not save its state "
-                 "(it is for co-simulation, canSerializeFMUState is not true, or it had failed). "
-                 "Start the run anew.",
+                 "(canSerializeFMUState is not true, or it had failed). Start the run anew.",
                  b->fmu->label);
   else if (a->mode == ASI_ARCHIVE_READ && !a->damaged)
     status = take_back(b, a, (size_t)size - 1, error);

@@ -334,8 +334,9 @@ def check_resume():
     for version in (2, 3):
         for can, good in (("state serial", True), ("state", False), ("", False)):
             fmu("ball.fmu", version, "ball", can=can, kinds="me")
-            write("r.yaml", HEAD + 'fmus: {b: {file: ball.fmu}}\nforces: {f: {type: load, body: m, force: ["blocks.b.h", 0, 0]}}\n'
-                  "simulate: {t_end: 2, step: 1.0e-4}\noutput: {interval: 0.05}\n")
+            fmu("control.fmu", version, "control", can=can, kinds="cs")
+            write("r.yaml", HEAD + "fmus: {b: {file: ball.fmu}, c: {file: control.fmu, every: 0.002, coupling: linear, inputs: {u: blocks.b.h}}}\n"
+                  'forces: {f: {type: load, body: m, force: ["blocks.c.y", 0, 0]}}\nsimulate: {t_end: 2, step: 1.0e-4}\noutput: {interval: 0.05}\n')
             if good:
                 shutil.rmtree("whole", ignore_errors=True)
                 run(0, "run", "r.yaml", "--allow-fmus", "-o", "whole", "--no-report", "--quiet")
