@@ -139,7 +139,11 @@ static cli_exit read_arguments(int argc, char **argv, fmu_request *r) {
   }
   const size_t length = m->folder ? strlen(m->folder) : 0;
   if (length < 5 || strcmp(m->folder + length - 4, ".fmu") != 0) {
-    cli_complain("Where to? Say it with `-o FILE.fmu`.");
+    if (m->folder)
+      cli_complain("`-o %s` does not end in `.fmu`, which importers ask for: say `-o FILE.fmu`.",
+                   m->folder);
+    else
+      cli_complain("Where to? Say it with `-o FILE.fmu`.");
     return CLI_USAGE;
   }
   return CLI_DONE;

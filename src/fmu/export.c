@@ -159,7 +159,6 @@ static as_status write_archive(asi_fmu_plan *p, const char *path, as_error *erro
   asi_zip_writer *z = asi_zip_begin(draft.file);
   status = z ? add_all(z, p) : AS_ERR_MEMORY;
   if (z) {
-    errno = 0;
     const as_status written = asi_zip_end(z);
     if (status == AS_OK) status = written;
   }

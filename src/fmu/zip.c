@@ -1,5 +1,6 @@
 #include "fmu/zip.h"
 
+#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,7 @@ struct asi_zip_writer {
   member *list;
   int n, room;
   as_status status;
+  int number; ///< errno of the first write that failed
 };
 
 asi_zip_writer *asi_zip_begin(FILE *file) {
@@ -42,8 +44,10 @@ static void fail(asi_zip_writer *z, as_status status) {
 }
 
 static void put(asi_zip_writer *z, const void *bytes, size_t size) {
-  if (z->status == AS_OK && size > 0 && fwrite(bytes, 1, size, z->file) != size)
+  if (z->status == AS_OK && size > 0 && fwrite(bytes, 1, size, z->file) != size) {
+    z->number = errno;
     fail(z, AS_ERR_FILE);
+  }
   z->used += size;
 }
 
@@ -146,7 +150,9 @@ as_status asi_zip_end(asi_zip_writer *z) {
   put_number(z, (uint32_t)at, 4);
   put_number(z, 0, 2);
   const as_status status = z->status;
+  const int number = z->number;
   free(z->list);
   free(z);
+  if (status == AS_ERR_FILE) errno = number;
   return status;
 }

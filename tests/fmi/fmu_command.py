@@ -11,6 +11,7 @@ import ctypes
 import json
 import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -202,6 +203,11 @@ def check_refusals():
         assert words in done.stderr, (arguments, done.stderr)
         assert not os.path.exists(os.path.join(folder, "x.fmu"))
     alphastep("fmu", model, "-o", "no/such/folder/x.fmu", status=4)
+    # A disk that is full after 200 kB: the reason is that of the write that failed.
+    done = subprocess.run([command, "fmu", model, "-o", "x.fmu"], capture_output=True, text=True, cwd=folder, restore_signals=False,
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (200000, 200000)))
+    assert done.returncode == 4 and "x.fmu cannot be written: File too large" in done.stderr, (done.returncode, done.stderr)
+    assert [name for name in os.listdir(folder) if name.startswith("x.fmu")] == []
     told = json.loads(alphastep("fmu", model, "-o", "x.fmu", "--json").stdout)
     assert told["fmi"] == 2 and told["outputs"] > 0, told
 
