@@ -171,7 +171,7 @@ static void test_layout(void **state) {
   size_t size = 0;
   unsigned char *bytes = saved_bytes(x.integrator, &size);
   assert_memory_equal(bytes, "alphastep state\n", 16);
-  const unsigned char format[8] = {19};
+  const unsigned char format[8] = {20};
   assert_memory_equal(bytes + 16, format, 8);
   assert_true(word_at(bytes, 24) == size - HEAD);
   assert_int_equal(size, 2848); // another length: another format
@@ -225,8 +225,8 @@ static void test_damaged(void **state) {
     static const char foreign[] = "PK\3\4 this is something else, and long enough for a head";
     must_be_refused(&x, foreign, sizeof foreign, "not a state of alphastep");
     must_be_refused(&x, foreign, 0, "not a state of alphastep");
-    copy[16] = 20; // a later format
-    must_be_refused(&x, copy, size, "its format is 20, this library reads 19");
+    copy[16] = 21; // a later format
+    must_be_refused(&x, copy, size, "its format is 21, this library reads 20");
     copy[16] = bytes[16];
     // The length and the checksum fit, but the contents are too short or too long.
     for (size_t length = HEAD; length < size; ++length) {

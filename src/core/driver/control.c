@@ -14,6 +14,9 @@
 // [SC.11] A step is looked into at so many points at most.
 enum { MOST_POINTS = 50 };
 
+// [SC.13] Round-off that constraints amplify by this more than in the last step is that of a singular position ahead.
+#define STEADY 1.1
+
 // [SC.13] A step that ends too close to a singular position is taken again so often at most.
 enum { MOST_TOO_CLOSE = 4 };
 
@@ -64,19 +67,17 @@ static as_status choose_first_step(as_integrator *s, double stop, double hint, d
   return AS_OK;
 }
 
-/// [SC.4] after an accepted step
-static void propose(as_integrator *s, double h, double e, bool shortened) {
+/// [SC.4] after an accepted step; `closer`: to a singular position
+static void propose(as_integrator *s, double h, double e, bool shortened, bool closer) {
   const double bounded = fmax(e, s->stepper.expert.step_least_error);
   double factor = asi_proposed_factor(s, bounded);
   if (factor >= s->stepper.expert.step_hold_from && factor <= s->stepper.expert.step_hold_to)
     factor = 1.0;
   factor = fmax(factor, s->stepper.path.excited ? s->stepper.expert.step_least_calm
                                                 : s->stepper.expert.step_least_factor);
-  factor = fmin(factor, s->control.patience > 0 ||
-                                s->control.amplified > s->stepper.expert.usual_amplification
-                            ? 1.0
-                        : s->stepper.path.excited ? s->stepper.expert.step_most_calm
-                                                  : s->stepper.expert.step_most_factor);
+  factor = fmin(factor, s->control.patience > 0 || closer ? 1.0
+                        : s->stepper.path.excited         ? s->stepper.expert.step_most_calm
+                                                          : s->stepper.expert.step_most_factor);
   // A step that was cut short to land somewhere says little against the size before.
   s->control.h = shortened && factor >= 1.0 ? fmax(s->control.h, h * factor) : h * factor;
   s->control.error = bounded;
@@ -147,7 +148,7 @@ static double after_failure(const as_integrator *s, double h, as_status status, 
 /// [RE.11] Whether a step that was solved is so short because reactions grow without bound.
 static bool is_jammed(as_integrator *s, double h) {
   return asi_rubs(s) && h < s->stepper.expert.jammed_step * s->control.longest &&
-         asi_amplify_round_off(&s->stepper, 0, s->scratch.work, s->scratch.unknowns) >
+         asi_amplify_round_off(&s->stepper, 0, s->scratch.work, NULL, s->scratch.unknowns) >
              s->stepper.expert.jammed_amplification;
 }
 
@@ -233,6 +234,9 @@ as_status asi_automatic_step(as_integrator *s, double stop, double hint) {
             !s->stepper.first && !(amplified > s->stepper.expert.usual_amplification);
         const double window = filled ? asi_window_length(s) : 0.0;
         asi_accept_step(s);
+        // [SC.13] As much as before: light parts amplify it everywhere.
+        const bool closer = amplified > s->stepper.expert.usual_amplification &&
+                            !(amplified <= STEADY * s->control.amplified);
         s->control.amplified = amplified;
         asi_fill_window(s, window);
         asi_remember_means(s);
@@ -250,7 +254,7 @@ as_status asi_automatic_step(as_integrator *s, double stop, double hint) {
           s->control.patience = 0;
           shortened = true;
         }
-        propose(s, h, error, shortened);
+        propose(s, h, error, shortened, closer);
         return AS_OK;
       }
       ++s->kin.statistics.rejected_steps;

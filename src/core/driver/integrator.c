@@ -101,7 +101,7 @@ static void lay_out(as_integrator *s, asi_layout *layout) {
   s->control.given_atol = asi_layout_take(layout, 2 * n + nx);
   s->control.estimate = asi_layout_take(layout, 2 * n + nx);
   for (int i = 0; i < 3; ++i) s->control.mean[i] = asi_layout_take(layout, n + nx);
-  for (int i = 0; i < 3; ++i) s->control.noise[i] = asi_layout_take(layout, n);
+  for (int i = 0; i < 3; ++i) s->control.noise[i] = asi_layout_take(layout, n + nx);
   for (int i = 0; i < 3; ++i) s->control.slow[i] = asi_layout_take(layout, n);
   s->control.third = asi_layout_take(layout, n);
   s->control.held = asi_layout_take(layout, n);

@@ -74,7 +74,7 @@ struct as_integrator {
     double *estimate;   ///< n + n + n_x: the error of a step
     double *mean[3];    ///< n + n_x: mean v' and x' of the trial and of the last two steps
     double mean_h[3];   ///< sizes of these steps [s]
-    double *noise[3];   ///< n: round-off in these mean v'
+    double *noise[3];   ///< n + n_x: round-off in these means
     double
         amplified;  ///< by how much constraints amplified it in the last step; 0: it did not matter
     double longest; ///< of the steps since the start [s]

@@ -118,7 +118,7 @@ static void serialize_history(as_integrator *s, asi_archive *a) {
   asi_archive_doubles(a, s->control.size, 2 * n + nx);
   for (int i = 1; i < 3; ++i) asi_archive_doubles(a, s->control.mean[i], n + nx);
   asi_archive_doubles(a, s->control.mean_h + 1, 2);
-  for (int i = 1; i < 3; ++i) asi_archive_doubles(a, s->control.noise[i], n);
+  for (int i = 1; i < 3; ++i) asi_archive_doubles(a, s->control.noise[i], n + nx);
   asi_archive_double(a, &s->control.amplified);
   asi_archive_double(a, &s->control.longest);
   asi_archive_double(a, &s->control.share);

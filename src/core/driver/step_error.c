@@ -28,13 +28,14 @@ static void find_means(as_integrator *s) {
   s->control.mean_h[0] = s->stepper.h;
   const double r = asi_round_off(&s->stepper, 0, s->stepper.h);
   for (int i = 0; i < n; ++i) noise[0][i] = r * p->typical[i];
+  for (int i = 0; i < nx; ++i) noise[0][n + i] = 0.0; // what they read is not known
   for (int k = 1; k < 3 && s->stepper.first; ++k) {
     const double back = (k - 0.5) * s->stepper.h;
     for (int i = 0; i < n; ++i)
       mean[k][i] = s->stepper.now.vdot[i] - back * s->stepper.rate.vdot[i];
     for (int i = 0; i < nx; ++i)
       mean[k][n + i] = s->stepper.now.xdot[i] - back * s->stepper.rate.xdot[i];
-    memset(noise[k], 0, (size_t)n * sizeof(double));
+    memset(noise[k], 0, (size_t)(n + nx) * sizeof(double));
     s->control.mean_h[k] = s->stepper.h;
   }
 }
@@ -136,7 +137,7 @@ static double sudden_change(const as_integrator *s, int i, double late, double e
       (i < n ? next->vdot[i] - now->vdot[i] : next->xdot[i - n] - now->xdot[i - n]) -
       s->stepper.h * slope;
   if (!(between * inside > 0.0)) return 0.0;
-  const double noise = i < n ? r0[i] + r1[i] + (r1[i] + r2[i]) * late / early : 0.0;
+  const double noise = r0[i] + r1[i] + (r1[i] + r2[i]) * late / early;
   return reduced(copysign(asi_lesser(fabs(between), fabs(inside)), between), noise);
 }
 
@@ -165,17 +166,14 @@ static void find_errors(as_integrator *s) {
     const double second = (m0[i] - m1[i]) / late;
     const double third = (second - (m1[i] - m2[i]) / early) / between;
     const double sudden = sudden_change(s, i, late, early);
-    e_v[i] = h3 * (i < n ? of_v : of_x) * third;
-    if (i >= n) {
-      e_v[i] = larger_of(e_v[i], h * of_x * sudden);
-      continue;
-    }
+    const double factor = i < n ? of_v : of_x;
     const double in_second = (r0[i] + r1[i]) / late;
     const double in_third = (in_second + (r1[i] + r2[i]) / early) / between;
+    e_v[i] = reduced(h3 * factor * third, h3 * fabs(factor) * in_third);
+    e_v[i] = larger_of(e_v[i], h * factor * sudden);
+    if (i >= n) continue;
     e_q[i] = reduced(h3 * (by_q * second + e_q[i] / 12.0), h3 * fabs(by_q) * in_second);
-    e_v[i] = reduced(e_v[i], h3 * fabs(of_v) * in_third);
     e_q[i] = larger_of(e_q[i], h * h * by_q * sudden);
-    e_v[i] = larger_of(e_v[i], h * of_v * sudden);
   }
 }
 
@@ -299,23 +297,30 @@ double asi_window_length(as_integrator *s) {
              : 0.0;
 }
 
-/// [SC.13] Puts round-off in v' as constraints amplify it in the place of what it is without them, and returns by how much
-/// they do; 0: it does not matter to the error.
+/// [SC.13] Puts round-off in v' as constraints amplify it in the place of what it is without them, and in x' what follows from it;
+/// returns by how much they do; 0: it does not matter to the error.
 static double amplify_noise(as_integrator *s) {
-  const int n = s->kin.problem->n;
+  const int n = s->kin.problem->n, nx = s->kin.problem->def.n_x;
   const double *size = s->control.new_size;
   double *noise = s->control.noise[0], *e_v = s->control.estimate + n;
-  const double amplified = asi_amplify_round_off(&s->stepper, 0, noise, s->scratch.unknowns);
+  const double amplified =
+      asi_amplify_round_off(&s->stepper, 0, noise, noise + n, s->scratch.unknowns);
   const as_problem *p = s->kin.problem;
-  const double most_v = asi_max_motion(p, size + n) / s->stepper.h,
+  const double most_v = fmax(asi_max_motion(p, size + n), s->kin.eval.rate) / s->stepper.h,
                most_q = asi_max_motion(p, size);
   const double most =
       s->stepper.expert.round_off_most * fmin(most_v, most_q / (s->stepper.h * s->stepper.h));
+  const double largest = fmax(asi_max_motion(p, noise), DBL_MIN);
   for (int i = 0; i < n; ++i) {
     noise[i] = asi_lesser(noise[i], most * p->typical[i]);
     e_v[i] = s->stepper.h * by_v(s) * noise[i];
   }
-  return asi_error_norm(s, size, n, n) > s->stepper.expert.round_off_least ? amplified : 0.0;
+  for (int i = n; i < n + nx; ++i) {
+    noise[i] *= fmin(1.0, most / largest); // as much as is left of the largest in v'
+    e_v[i] = s->stepper.h * by_x(s) * noise[i];
+  }
+  const double counts = fmax(asi_error_norm(s, size, n, n), asi_error_norm(s, size, 2 * n, nx));
+  return counts > s->stepper.expert.round_off_least ? amplified : 0.0;
 }
 
 /// Whether forces depend on multipliers, as friction in joints does.
@@ -336,7 +341,8 @@ static bool estimate_by_shares(as_integrator *s, double *error) {
       s->stepper.h != s->control.share_h)
     return false;
   if (s->control.amplified > 0.0)
-    memcpy(s->control.noise[0], s->control.noise[1], (size_t)s->kin.problem->n * sizeof(double));
+    memcpy(s->control.noise[0], s->control.noise[1],
+           (size_t)(s->kin.problem->n + s->kin.problem->def.n_x) * sizeof(double));
   find_errors(s);
   *error = measure_by_shares(s);
   const double factor = asi_proposed_factor(s, fmax(*error, expert->step_least_error));

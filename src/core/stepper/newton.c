@@ -387,17 +387,22 @@ static as_status solve_round_off(asi_stepper *s, double r0, double probe, double
   return asi_solve(s->kin, s->active, s->t1, w);
 }
 
-double asi_amplify_round_off(asi_stepper *s, int stage, double *noise, double *w) {
+double asi_amplify_round_off(asi_stepper *s, int stage, double *noise, double *of_states,
+                             double *w) {
   static const double probes[] = {1.0, 2.3, 3.9};
+  const as_problem_def *def = &s->kin->problem->def;
   const int n = s->kin->problem->n, again = asi_second_stage(s);
+  const int nx = of_states ? def->n_x : 0, states = s->active->size - def->n_x - def->n_y;
   const bool two = again < s->active->size;
   const double r0 = asi_round_off(s, stage, s->h);
   double amplified = 0.0;
   memset(noise, 0, (size_t)n * sizeof(double));
+  for (int i = 0; i < nx; ++i) of_states[i] = 0.0;
   for (int k = 0; k < 3 && r0 > 0.0; ++k) {
     if (solve_round_off(s, r0, probes[k], w) != AS_OK) break;
     for (int i = 0; i < n; ++i)
       noise[i] = fmax(noise[i], fmax(fabs(w[i]), two ? fabs(w[again + i]) : 0.0));
+    for (int i = 0; i < nx; ++i) of_states[i] = fmax(of_states[i], fabs(w[states + i]));
     amplified = asi_max_motion(s->kin->problem, noise) / r0;
   }
   const as_problem *p = s->kin->problem;
@@ -412,6 +417,7 @@ double asi_amplify_round_off(asi_stepper *s, int stage, double *noise, double *w
   }
   factor *= s->expert.round_off_margin;
   for (int i = 0; i < n; ++i) noise[i] = fmax(factor * noise[i], r0 * p->typical[i]);
+  for (int i = 0; i < nx; ++i) of_states[i] *= factor;
   return amplified;
 }
 
@@ -427,7 +433,7 @@ static bool is_round_off(asi_stepper *s) {
   const double of_v = s->gamma * s->h * dvdot / (s->kin->eval.rate + asi_max_motion(p, s->next.v));
   if (of_q < 1e-11 && of_v < 1e-7) return true;
   if (!(of_q < 1e-9 && of_v < 1e-5)) return false;
-  return asi_amplify_round_off(s, s->stages - 1, s->work_n, s->residual) > 0.0 &&
+  return asi_amplify_round_off(s, s->stages - 1, s->work_n, NULL, s->residual) > 0.0 &&
          dvdot < asi_max_motion(p, s->work_n);
 }
 

@@ -438,8 +438,10 @@ enum { ASI_FACTOR_AGES_BELIEVED = 10 }; ///< of so many factors in a row, [NW.12
 /// Round-off in v' of a step of size h; `stage` counts those of SOI2, otherwise 0.
 double asi_round_off(const asi_stepper *s, int stage, double h);
 /// [SC.13] Round-off in v' as constraints amplify it, with the matrix of the step, of which there is a
-/// factorization; `w` is scratch for all unknowns. Returns by how much they do; 0: that is not known.
-double asi_amplify_round_off(asi_stepper *s, int stage, double *noise, double *w);
+/// factorization; in `of_states`, if it is not NULL, what x' has of it. `w` is scratch for all unknowns. Returns by how much they do; 0:
+/// that is not known.
+double asi_amplify_round_off(asi_stepper *s, int stage, double *noise, double *of_states,
+                             double *w);
 /// Where the matrix in use has the equations of motion, and v', once more: those of a second stage. Otherwise its size.
 int asi_second_stage(const asi_stepper *s);
 /// Whether i belongs to the n equations of motion, or to v', of a stage; the second one begins at `again`.
