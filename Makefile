@@ -10,7 +10,7 @@
 #   make test-all   the same without sharing out: every test with every case in all three; two hours
 #   make lint       clang-format, equation labels, shellcheck, cppcheck, and clang-tidy (ten minutes); lint-quick: without clang-tidy
 #   make fuzz       each fuzzer for FUZZ_SECONDS (60); needs clang
-#   make random     SEEDS (10000) random machines from seed FIRST (1001) on, beyond those of the tests
+#   make random     SEEDS (10000) random machines from seed FIRST (1001) on, beyond those of the tests, and a hundredth as many with beams, controllers, events
 #   make verify     every problem with a known solution by every method: orders, errors against tolerances; one page (some minutes)
 #   make soak       fuzzers, random machines, failing memory, killed runs for SOAK_SECONDS (3600), with seeds from SEED on
 #   make valgrind   the tests, without the slow ones, under valgrind
@@ -145,9 +145,10 @@ fuzz:
 random:
 	@tools/bootstrap test
 	@$(call configure,$(BUILD)/sanitize,-DCMAKE_C_COMPILER=gcc -DALPHASTEP_SANITIZE=ON -DALPHASTEP_WEB=OFF)
-	@MAKEFLAGS= cmake --build $(BUILD)/sanitize --parallel $(JOBS) --target test_random_machines test_twins
+	@MAKEFLAGS= cmake --build $(BUILD)/sanitize --parallel $(JOBS) --target test_random_machines test_twins alphastep_cli
 	@OPENBLAS_NUM_THREADS=1 $(BUILD)/sanitize/tests/test_random_machines $(FIRST) $(SEEDS)
 	@OPENBLAS_NUM_THREADS=1 $(BUILD)/sanitize/tests/test_twins $(FIRST) $(SEEDS)
+	@OPENBLAS_NUM_THREADS=1 tests/cli/mixed_machines.py $(BUILD)/sanitize/alphastep $(FIRST) $(shell expr $(SEEDS) / 100)
 
 # A row that falls short ends it with status 1.
 verify:
