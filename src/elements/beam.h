@@ -97,7 +97,7 @@ void asi_beam_set_mass(asi_beam *beam, const double density[ASI_BEAM_POINTS],
                        const double center[2][2], const bool rigid[2], bool hermite,
                        const double *gravity);
 as_element_inertia_fn asi_beam_inertia;
-/// Weight and forces that are quadratic in velocities.
+/// Weight and forces that are quadratic in velocities; -D_q (M v') in f_q where v' is given.
 void asi_beam_add_inertia(const asi_beam *beam, const as_element_input *in,
                           const as_element_output *out);
 double asi_beam_weight_potential(const asi_beam *beam, const as_element_input *in);

@@ -221,6 +221,13 @@ void asi_beam_add_inertia(const asi_beam *b, const as_element_input *in,
   }
   if (out->f_q == NULL && out->f_v == NULL) return;
   asi_multiply_transposed(in->body[0]->R, in->body[1]->R, Q);
+  if (out->f_q && in->acceleration) {
+    double a[2][3];
+    for (int e = 0; e < 2; ++e) asi_sum(up, 1.0, in->acceleration + 6 * e, a[e]);
+    for (int l = 0; l < D; ++l)
+      asi_add_cross(1.0, in->acceleration + (ptrdiff_t)6 * (l / 2) + 3, b->c[l], g[l]);
+    set_forces(b, in, g, a[0], 3, F);
+  }
   if (out->f_q) add_by_q(b, in, Q, -1.0, g, F, out->f_q);
   if (out->f_v) add_by_omega(b, in, Q, spin, out->f_v);
 }

@@ -194,8 +194,9 @@ as_status asi_functions(asi_kinematics *s, const as_point *at, double *const out
   as_block_set needs = 0;
   for (int f = 0; f < ASI_FUNCTIONS; ++f)
     if (out[f]) needs |= asi_eval_needs(p, (asi_function)f);
-  if (asi_eval_together(&s->eval, at, out, (needs | wanted) & p->given, s->block)) {
-    const as_status status = asi_blocks(s, at, (needs | wanted) & ~p->given);
+  const as_block_set joined = wanted & AS_BLOCKS_JOIN_INERTIA;
+  if (asi_eval_together(&s->eval, at, out, ((needs | wanted) & p->given) | joined, s->block)) {
+    const as_status status = asi_blocks(s, at, (needs | wanted) & ~(p->given | joined));
     return status ? status : asi_eval_complete(&s->eval, at, out, s->block);
   }
   as_status status = asi_blocks(s, at, needs);

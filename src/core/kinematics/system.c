@@ -489,5 +489,5 @@ as_block_set asi_system_blocks(const asi_system *s) {
   as_block_set set = 0;
   for (int i = 0; i < s->n_terms; ++i)
     if (s->term[i].factor != 0.0) set |= AS_BLOCK_BIT(s->term[i].block);
-  return set;
+  return s->joins_inertia ? set | AS_BLOCKS_JOIN_INERTIA : set;
 }
