@@ -232,9 +232,8 @@ ASI_INLINED void add_columns(const columns *c, double *out) {
   add_block(c->other, 3, true, out);
 }
 
-static void set_M(const ends *x, double *M) {
+ASI_INLINED void set_M(const ends *x, double *M) {
   double *const last = M + 6 * ROW;
-#pragma GCC unroll 2
   for (int k = 0; k < 2; ++k) {
     const two *c = x->at[k].c, v[3] = {-c[0], -c[1], -c[2]};
     columns to;
@@ -286,8 +285,7 @@ ASI_INLINED void set_forces(const ends *x, two g[2][3], const two a[3], two F[2]
 }
 
 /// out += D_q of -F_k with g, and of their torques.
-static void subtract_by_q(const ends *x, two g[2][3], two F[2][3], double *out) {
-#pragma GCC unroll 2
+ASI_INLINED void subtract_by_q(const ends *x, two g[2][3], two F[2][3], double *out) {
   for (int k = 0; k < 2; ++k) {
     const director *at = &x->at[k];
     columns to;
@@ -315,8 +313,8 @@ ASI_INLINED void add_turned(const ends *x, const two turn[3], two g[2][3]) {
   }
 }
 
-int asi_beam_inertia(const as_element_input *in, const double *a, const as_element_inertia *out,
-                     const void *data) {
+ASI_TWICE int asi_beam_inertia(const as_element_input *in, const double *a,
+                               const as_element_inertia *out, const void *data) {
   const asi_beam *b = data;
   ends x;
   set_ends(b, in, &x);
@@ -337,8 +335,7 @@ int asi_beam_inertia(const as_element_input *in, const double *a, const as_eleme
 }
 
 /// Adds D_omega of the forces of all directors: m = (omega x c)~ + omega~ c~.
-static void add_by_omega(const ends *x, const two omega[3], two spin[2][3], double *out) {
-#pragma GCC unroll 2
+ASI_INLINED void add_by_omega(const ends *x, const two omega[3], two spin[2][3], double *out) {
   for (int k = 0; k < 2; ++k) {
     columns to;
     two W[9];
@@ -350,7 +347,7 @@ static void add_by_omega(const ends *x, const two omega[3], two spin[2][3], doub
   }
 }
 
-static void add_force(const ends *x, two F[2][3], double *force) {
+ASI_INLINED void add_force(const ends *x, two F[2][3], double *force) {
   two torque[3] = {asi_simd_splat(0.0), asi_simd_splat(0.0), asi_simd_splat(0.0)};
 #pragma GCC unroll 2
   for (int k = 0; k < 2; ++k) {
@@ -369,8 +366,8 @@ static void add_force(const ends *x, two F[2][3], double *force) {
     }
 }
 
-void asi_beam_add_inertia(const asi_beam *b, const as_element_input *in,
-                          const as_element_output *out) {
+ASI_TWICE void asi_beam_add_inertia(const asi_beam *b, const as_element_input *in,
+                                    const as_element_output *out) {
   ends x;
   two omega[3], up[3], g[2][3], F[2][3], spin[2][3];
   set_ends(b, in, &x);

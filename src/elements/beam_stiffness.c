@@ -61,8 +61,12 @@ static inline void add_times(const double *M, const double *x, double *out) {
 
 /// out = F_2 x
 static inline void times_F2(const asi_beam *b, const double *x, double *out) {
-  for (int i = 0; i < N; ++i) out[i] = b->coupled ? 0.0 : b->F2[(N + 1) * i] * x[i];
-  if (b->coupled) add_times(b->F2, x, out);
+  if (b->coupled) {
+    memset(out, 0, N * sizeof *out);
+    add_times(b->F2, x, out);
+    return;
+  }
+  for (int i = 0; i < N; ++i) out[i] = b->F2[(N + 1) * i] * x[i];
 }
 
 /// out = C x
@@ -88,7 +92,7 @@ static inline void subtract_C_transposed(const asi_beam *b, const double *d, con
 // ---- matrices ---------------------------------------------------------------------------------------
 
 /// out += factor ad_a
-static void add_ad(double factor, const double *a, double *out) {
+ASI_INLINED void add_ad(double factor, const double *a, double *out) {
   asi_add_skew(factor, a + 3, out, N);
   asi_add_skew(factor, a, out + 3, N);
   asi_add_skew(factor, a + 3, out + 3 * N + 3, N);
@@ -101,24 +105,23 @@ static void add_B(double factor, const double *y, double *out) {
   asi_add_skew(factor, y + 3, out + 3 * N + 3, N);
 }
 
-/// out += factor a~ F b~, F diagonal: every seventh number
-static inline void add_skew_diagonal_skew(double factor, const double *a, const double *F,
-                                          const double *b, double *out) {
+/// out = (or +=) factor a~ F b~, F diagonal: every seventh number
+ASI_INLINED void put_skew_diagonal_skew(bool adds, double factor, const double *a, const double *F,
+                                        const double *b, double *out) {
   const double f = factor * F[0], g = factor * F[N + 1], h = factor * F[2 * (N + 1)];
   const double x = a[0] * b[0], y = a[1] * b[1], z = a[2] * b[2];
-  out[0] -= g * z + h * y;
-  out[1] += h * b[0] * a[1];
-  out[2] += g * b[0] * a[2];
-  out[N] += h * b[1] * a[0];
-  out[N + 1] -= f * z + h * x;
-  out[N + 2] += f * b[1] * a[2];
-  out[2 * N] += g * b[2] * a[0];
-  out[2 * N + 1] += f * b[2] * a[1];
-  out[2 * N + 2] -= f * y + g * x;
+  const double all[9] = {-(g * z + h * y), h * b[0] * a[1],  g * b[0] * a[2], //
+                         h * b[1] * a[0],  -(f * z + h * x), f * b[1] * a[2], //
+                         g * b[2] * a[0],  f * b[2] * a[1],  -(f * y + g * x)};
+#pragma GCC unroll 9
+  for (int i = 0; i < 9; ++i) {
+    double *const to = out + i / 3 * N + i % 3;
+    *to = adds ? *to + all[i] : all[i];
+  }
 }
 
 /// out += factor A B
-static void add_product(double factor, const double *A, const double *B, double *out) {
+ASI_INLINED void add_product(double factor, const double *A, const double *B, double *out) {
   for (int i = 0; i < N; ++i, out += N) {
     asi_simd2 sum[3] = {asi_simd_load(out), asi_simd_load(out + 2), asi_simd_load(out + 4)};
 #pragma GCC unroll 6
@@ -138,12 +141,12 @@ static void transpose(const double *A, double *out) {
 }
 
 /// A = A D
-static void shrink_columns(const asi_beam *b, double *A) {
+ASI_INLINED void shrink_columns(const asi_beam *b, double *A) {
   for (int i = 0; i < N; ++i) shrink(b, A + N * i);
 }
 
 /// out += D A
-static void add_shrunk(const asi_beam *b, const double *A, double *out) {
+ASI_INLINED void add_shrunk(const asi_beam *b, const double *A, double *out) {
   for (int i = 0; i < N; ++i)
     for (int j = 0; j < N; ++j)
       out[N * i + j] += (i == 1 || i == 2 ? b->part[i - 1] : 1.0) * A[N * i + j];
@@ -170,24 +173,17 @@ static void add_general(const asi_beam *b, const double *d, const double *t, con
                         A[N * k + i] * left[N * j + k];
 }
 
-/// The same with F_1 = 0 and F_2 diagonal.
-static void add_diagonal(const double *F2, const double *d, const double *v, double *m) {
+/// The same with F_1 = 0 and F_2 diagonal, but for the first column.
+ASI_INLINED void add_diagonal(const double *F2, const double *d, double *m) {
   const double *u = d, *w = d + 3, *Fw = F2 + 3 * (N + 1);
-  const double Fv[3] = {F2[0] * v[0], F2[N + 1] * v[1], F2[2 * (N + 1)] * v[2]};
-  double sum[N * N] = {0};
-  add_skew_diagonal_skew(-1.0, w, F2, w, sum);
-  add_skew_diagonal_skew(-1.0, u, Fw, u, sum);
-  add_skew_diagonal_skew(-1.0, w, Fw, u, sum + 3 * N);
-  add_skew_diagonal_skew(-1.0, w, Fw, w, sum + 3 * N + 3);
-  sum[0] = asi_dot(v, Fv);
-  sum[N] = w[2] * Fv[0] - w[0] * Fv[2];
-  sum[2 * N] = w[0] * Fv[1] - w[1] * Fv[0];
-  sum[3 * N] = sum[4 * N] = sum[5 * N] = 0.0;
-  for (int k = 0; k < N * N; ++k) m[k] += sum[k];
+  put_skew_diagonal_skew(true, -1.0, w, F2, w, m);
+  put_skew_diagonal_skew(true, -1.0, u, Fw, u, m);
+  put_skew_diagonal_skew(true, -1.0, w, Fw, u, m + 3 * N);
+  put_skew_diagonal_skew(true, -1.0, w, Fw, w, m + 3 * N + 3);
 }
 
 /// m = L D L^T, from and to below the diagonal; false: it is not positive.
-static bool factorize_matrix(double *m, double *inverse) {
+ASI_INLINED bool factorize_matrix(double *m, double *inverse) {
 #pragma GCC unroll 6
   for (int k = 0; k < N; ++k) {
     double row[N];
@@ -209,23 +205,30 @@ static bool factorize_matrix(double *m, double *inverse) {
 
 /// T F*(d) T^T = L D L^T, where T puts t = u~/L into the first row: there bending leaves zeros, and what stretches the line is not found as the
 /// small difference of what bends it. False: it is not positive.
-static bool factorize(const asi_beam *b, asi_beam_strain *x) {
+ASI_INLINED bool factorize(const asi_beam *b, asi_beam_strain *x) {
   const double *u = x->d, *w = x->d + 3, per = 1.0 / b->length;
   double *const m = x->factor, *const t = x->t, v[3];
   for (int k = 0; k < 3; ++k) t[k] = per * u[k];
   asi_cross(t, w, v);
+  const bool general = b->coupled || b->tapered;
   memcpy(m, b->F0, N * N * sizeof *m);
+  if (!general) add_diagonal(b->F2, x->d, m);
+#pragma GCC unroll 6
   for (int i = 0; i < N; ++i) m[N * i] = asi_dot(b->F0 + N * i, t);
   m[0] = t[0] * m[0] + t[1] * m[N] + t[2] * m[2 * N];
-  if (b->coupled || b->tapered)
+  if (general) {
     add_general(b, x->d, t, v, m);
-  else
-    add_diagonal(b->F2, x->d, v, m);
+  } else {
+    const double Fv[3] = {b->F2[0] * v[0], b->F2[N + 1] * v[1], b->F2[2 * (N + 1)] * v[2]};
+    m[0] += asi_dot(v, Fv);
+    m[N] += w[2] * Fv[0] - w[0] * Fv[2];
+    m[2 * N] += w[0] * Fv[1] - w[1] * Fv[0];
+  }
   return factorize_matrix(m, x->inverse);
 }
 
 /// out = K*(d) x
-static void solve(const asi_beam_strain *at, const double *x, double *out) {
+ASI_INLINED void solve(const asi_beam_strain *at, const double *x, double *out) {
   const double *m = at->factor;
   memcpy(out, x, N * sizeof *out);
   out[0] = asi_dot(at->t, x);
@@ -245,8 +248,8 @@ static void solve(const asi_beam_strain *at, const double *x, double *out) {
 }
 
 /// out = L G^T s, where Cs = C s
-static void times_G_transposed(const asi_beam *b, const asi_beam_strain *at, const double *s,
-                               const double *Cs, double *out) {
+ASI_INLINED void times_G_transposed(const asi_beam *b, const asi_beam_strain *at, const double *s,
+                                    const double *Cs, double *out) {
   double sum[N] = {0};
   add_dual(Cs, at->y, sum);
   add_dual(at->z, s, sum);
@@ -267,7 +270,8 @@ static bool plain_stress(const asi_beam *b, const double *rate, asi_beam_strain 
   return true;
 }
 
-bool asi_beam_stress(const asi_beam *b, const double *d, const double *rate, asi_beam_strain *at) {
+ASI_TWICE bool asi_beam_stress(const asi_beam *b, const double *d, const double *rate,
+                               asi_beam_strain *at) {
   for (int k = 0; k < N; ++k) at->strain[k] = (d[k] - b->rest[k]) / b->length;
   if (b->plain) return plain_stress(b, rate, at);
   memcpy(at->d, d, sizeof at->d);
@@ -299,7 +303,7 @@ bool asi_beam_stress(const asi_beam *b, const double *d, const double *rate, asi
 }
 
 /// Rows of L^-1 T M
-static void forward(const asi_beam_strain *at, double *M) {
+ASI_INLINED void forward(const asi_beam_strain *at, double *M) {
   for (int j = 0; j < N; ++j)
     M[j] = at->t[0] * M[j] + at->t[1] * M[N + j] + at->t[2] * M[2 * N + j];
 #pragma GCC unroll 3
@@ -336,33 +340,47 @@ static void backward(const asi_beam_strain *at, const double *P, double *out) {
   }
 }
 
-/// out += factor P^T D^-1 Q
-static void add_weighed(const asi_beam_strain *at, double factor, const double *P, const double *Q,
-                        double *out) {
-  double weighed[N * N];
-  for (int k = 0; k < N; ++k)
-    for (int i = 0; i < N; ++i) weighed[N * i + k] = at->inverse[k] * P[N * k + i];
-  add_product(factor, weighed, Q, out);
+/// out = (or +=) factor P^T D^-1 Q
+ASI_INLINED void put_weighed(bool adds, const asi_beam_strain *at, double factor, const double *P,
+                             const double *Q, double *out) {
+  double weight[N];
+  for (int k = 0; k < N; ++k) weight[k] = factor * at->inverse[k];
+  for (int i = 0; i < N; ++i, out += N) {
+    asi_simd2 sum[3];
+#pragma GCC unroll 3
+    for (int j = 0; j < 3; ++j) sum[j] = adds ? asi_simd_load(out + 2 * j) : asi_simd_splat(0.0);
+#pragma GCC unroll 6
+    for (int k = 0; k < N; ++k) {
+      const asi_simd2 by = asi_simd_splat(weight[k] * P[N * k + i]);
+#pragma GCC unroll 3
+      for (int j = 0; j < 3; ++j) sum[j] += by * asi_simd_load(Q + N * k + 2 * j);
+    }
+#pragma GCC unroll 3
+    for (int j = 0; j < 3; ++j) asi_simd_store(out + 2 * j, sum[j]);
+  }
 }
 
-/// CB = -C^T B(y), and out += L D B(y) F_2 B(y) D without the Ds.
-static void set_turning(const asi_beam *b, const asi_beam_strain *at, double *CB, double *out) {
+/// CB = -C^T B(y), out = L B(y) F_2 B(y)
+ASI_INLINED void set_turning(const asi_beam *b, const asi_beam_strain *at, double *CB,
+                             double *out) {
   const double *u = at->d, *w = at->d + 3, *n = at->y, *m = at->y + 3, L = b->length;
   const double *F = b->F2, *Fw = b->F2 + 3 * (N + 1);
   if (!b->coupled && !b->tapered) {
-    add_skew_diagonal_skew(-1.0, u, Fw, n, CB);
-    add_skew_diagonal_skew(-1.0, w, F, n, CB + 3);
-    add_skew_diagonal_skew(-1.0, u, Fw, m, CB + 3);
-    add_skew_diagonal_skew(-1.0, w, Fw, n, CB + 3 * N);
-    add_skew_diagonal_skew(-1.0, w, Fw, m, CB + 3 * N + 3);
-    add_skew_diagonal_skew(L, n, Fw, n, out);
-    add_skew_diagonal_skew(L, n, Fw, m, out + 3);
-    add_skew_diagonal_skew(L, m, Fw, n, out + 3 * N);
-    add_skew_diagonal_skew(L, n, F, n, out + 3 * N + 3);
-    add_skew_diagonal_skew(L, m, Fw, m, out + 3 * N + 3);
+    put_skew_diagonal_skew(false, -1.0, u, Fw, n, CB);
+    put_skew_diagonal_skew(false, -1.0, w, F, n, CB + 3);
+    put_skew_diagonal_skew(true, -1.0, u, Fw, m, CB + 3);
+    put_skew_diagonal_skew(false, -1.0, w, Fw, n, CB + 3 * N);
+    put_skew_diagonal_skew(false, -1.0, w, Fw, m, CB + 3 * N + 3);
+    put_skew_diagonal_skew(false, L, n, Fw, n, out);
+    put_skew_diagonal_skew(false, L, n, Fw, m, out + 3);
+    put_skew_diagonal_skew(false, L, m, Fw, n, out + 3 * N);
+    put_skew_diagonal_skew(false, L, n, F, n, out + 3 * N + 3);
+    put_skew_diagonal_skew(true, L, m, Fw, m, out + 3 * N + 3);
     return;
   }
   double B[N * N] = {0}, FB[N * N] = {0}, ad[N * N] = {0};
+  memset(CB, 0, N * N * sizeof *CB);
+  memset(out, 0, N * N * sizeof *out);
   add_B(1.0, at->y, B);
   add_product(1.0, b->F2, B, FB);
   add_ad(1.0, at->d, ad);
@@ -399,7 +417,7 @@ static void add_damped(const asi_beam *b, const asi_beam_strain *at, const doubl
   add_product(-1.0, CA, dy, X);
   add_product(-1.0, ad, dz, X);
   forward(at, X);
-  add_weighed(at, factor, P, X, by_d);
+  put_weighed(true, at, factor, P, X, by_d);
   memset(ad, 0, sizeof ad);
   add_ad(1.0, at->Cs, ad);
   transpose(ad, A);
@@ -411,22 +429,21 @@ static void add_damped(const asi_beam *b, const asi_beam_strain *at, const doubl
   add_shrunk(b, M, by_d);
 }
 
-void asi_beam_stress_tangents(const asi_beam *b, const asi_beam_strain *at, double *by_d,
-                              double *by_rate) {
+ASI_TWICE void asi_beam_stress_tangents(const asi_beam *b, const asi_beam_strain *at, double *by_d,
+                                        double *by_rate) {
   const double per = 1.0 / b->length;
   if (b->plain) {
     for (int k = 0; k < N * N; ++k) by_d[k] = b->K[k] * per;
     for (int k = 0; k < N * N && by_rate; ++k) by_rate[k] = b->tau * b->K[k] * per;
     return;
   }
-  double P[N * N] = {0}, turned[N * N] = {0};
+  double P[N * N], turned[N * N];
   set_turning(b, at, P, turned);
   add_ad(1.0, at->z, P);
   shrink_columns(b, P);
   for (int i = 0; i < N; ++i) P[(N + 1) * i] += per; // G
   forward(at, P);
-  memset(by_d, 0, N * N * sizeof *by_d);
-  add_weighed(at, b->length, P, P, by_d);
+  put_weighed(false, at, b->length, P, P, by_d);
   for (int k = 0; k < N * N && by_rate; ++k) by_rate[k] = b->tau * by_d[k];
   shrink_columns(b, turned);
   add_shrunk(b, turned, by_d);
