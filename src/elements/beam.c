@@ -128,19 +128,20 @@ ASI_INLINED void put(const asi_simd2 sum[3], double *out) {
   for (int j = 0; j < 3; ++j) asi_simd_store(out + 2 * j, sum[j]);
 }
 
-/// out += A B, where B has nothing below on the left
-ASI_INLINED void add_product(const double *A, const double *B, double *out, int stride) {
+/// out = (or +=) A B, where B has nothing below on the left
+ASI_INLINED void put_product(bool adds, const double *A, const double *B, double *out, int stride) {
   for (int i = 0; i < N; ++i, out += stride) {
-    asi_simd2 sum[3] = {asi_simd_load(out), asi_simd_load(out + 2), asi_simd_load(out + 4)};
+    asi_simd2 sum[3] = {{0.0, 0.0}, {0.0, 0.0}, {0.0, 0.0}};
+    for (int j = 0; j < 3 && adds; ++j) sum[j] = asi_simd_load(out + 2 * j);
     add_row_times(A + N * i, B, sum);
     put(sum, out);
   }
 }
 
-/// out += B^T K, where B has nothing below on the left
-ASI_INLINED void add_transposed_product(const double *B, const double *K, double *out) {
+/// out = B^T K, where B has nothing below on the left
+ASI_INLINED void set_transposed_product(const double *B, const double *K, double *out) {
   for (int i = 0; i < N; ++i, out += N) {
-    asi_simd2 sum[3] = {asi_simd_load(out), asi_simd_load(out + 2), asi_simd_load(out + 4)};
+    asi_simd2 sum[3] = {{0.0, 0.0}, {0.0, 0.0}, {0.0, 0.0}};
     for (int k = 0; k < 3; ++k) add_row(B[N * k + i], K + N * k, sum);
     for (int k = 3; k < N && i >= 3; ++k) add_row(B[N * k + i], K + N * k, sum);
     put(sum, out);
@@ -419,35 +420,31 @@ ASI_INLINED void add_moves(const asi_beam *b, const relation *x, const double *H
   add_two(b, x, rows + 8 * ROW, 0, torque[1] + 2 * ASI_PAIR, NULL);
 }
 
-/// Rows of a matrix for delta; e is zero.
-ASI_INLINED void set_rows(const double *from, double *H) {
-  for (int i = 0; i < N; ++i) {
-    memcpy(H + i * ROW, from + i * N, N * sizeof *H);
-    memset(H + i * ROW + N, 0, (ROW - N) * sizeof *H);
-  }
+/// H = A S for delta; e is zero.
+ASI_INLINED void set_rows(const double *A, const double *S, double *H) {
+  put_product(false, A, S, H, ROW);
+  for (int i = 0; i < N; ++i) memset(H + i * ROW + N, 0, (ROW - N) * sizeof *H);
 }
 
 ASI_INLINED void add_tangents(const asi_beam *b, const bend *at, double *f_q, double *f_v) {
   const relation *x = &at->x;
-  double K[N * N], damping[N * N], C[N * N] = {0}, left[N * N] = {0}, sum[N * N] = {0},
-                                         T[N * N] = {0}, H[N * ROW];
+  double K[N * N], damping[N * N], C[N * N], left[N * N], T[N * ROW], H[N * ROW];
   asi_beam_stress_tangents(b, &at->at, K, b->damped ? damping : NULL);
   if (b->damped) {
-    add_transposed_product(x->S, damping, C);
-    add_product(C, x->S, T, N);
+    set_transposed_product(x->S, damping, C);
+    set_rows(C, x->S, T);
   }
   if (f_q) {
-    add_transposed_product(x->S, K, left);
+    set_transposed_product(x->S, K, left);
     add_W(x, at->at.stress, left);
     if (b->damped) {
       double Y[N * N];
       set_Y(x, at->moving, Y);
-      add_product(C, Y, left, N);
+      put_product(true, C, Y, left, N);
     }
-    add_product(left, x->S, sum, N);
-    set_rows(sum, H);
+    set_rows(left, x->S, H);
     for (int i = 0; i < N && b->damped; ++i) {
-      const double *u = T + N * i, *w = u + 3;
+      const double *u = T + i * ROW, *w = u + 3;
       double *const h = H + i * ROW, turn[3];
       asi_cross(x->arm[0], at->spin, turn);
       asi_add_cross(-1.0, u, at->spin, h);
@@ -457,10 +454,7 @@ ASI_INLINED void add_tangents(const asi_beam *b, const bend *at, double *f_q, do
     }
     add_moves(b, x, H, at->wrench, f_q);
   }
-  if (f_v && b->damped) {
-    set_rows(T, H);
-    add_moves(b, x, H, NULL, f_v);
-  }
+  if (f_v && b->damped) add_moves(b, x, T, NULL, f_v);
 }
 
 ASI_TWICE static int evaluate(const as_element_input *in, const as_element_output *out,

@@ -344,9 +344,19 @@ ASI_INLINED void copy_small(const asi_block_product *s, double factor, const dou
     const double *restrict from = a;
     double *restrict to = value;
 #pragma GCC unroll 3
-    for (int c = 0; c < cols; ++c, from += s->left_col, to += s->dest_col)
+    for (int c = 0; c < cols; ++c, from += s->left_col, to += s->dest_col) {
+      const int pairs = row_step == 1 ? rows / 2 : 0;
+#pragma GCC unroll 3
+      for (int r = 0; r < 2 * pairs; r += 2) {
+        const asi_simd2 x = asi_simd_splat(factor) * asi_simd_load(from + r);
+        if (adds)
+          asi_simd_store(to + r, asi_simd_load(to + r) + x);
+        else
+          asi_simd_store(to + r, x);
+      }
 #pragma GCC unroll 6
-      for (int r = 0; r < rows; ++r) ADD_OR_SET(adds, to[r], factor * from[r * row_step]);
+      for (int r = 2 * pairs; r < rows; ++r) ADD_OR_SET(adds, to[r], factor * from[r * row_step]);
+    }
   }
 }
 
