@@ -507,6 +507,7 @@ bool asi_beam_shape(asi_beam *beam, const as_body_motion *a, const as_body_motio
   beam->centered = asi_norm(beam->frame[0].p) == 0.0 && asi_norm(beam->frame[1].p) == 0.0;
   if (!relate(beam, body, &rest)) return false;
   memcpy(beam->rest, rest.d, sizeof beam->rest);
+  asi_beam_set_load_axes(beam);
   beam->length = asi_norm(beam->rest);
   for (int e = 0; e < 2; ++e) {
     asi_copy(beam->frame[e].p, beam->arm[2 * e]);
