@@ -63,7 +63,7 @@ static bool explain_number(const asi_evaluator *e, const as_point *at) {
 }
 
 /// Not finite if one of the numbers is not; nor if they are so large that one has to look closely.
-static double sum_of(const double *value, int n) {
+ASI_TWICE static double sum_of(const double *value, int n) {
   asi_simd2 sum[4] = {{0.0, 0.0}, {0.0, 0.0}, {0.0, 0.0}, {0.0, 0.0}};
   int i = 0;
   for (; i + 8 <= n; i += 8)

@@ -370,7 +370,8 @@ static void copy_any(const asi_block_product *s, double factor, const double *a,
     }
 }
 
-void asi_products_copy(const asi_product_plan *p, double factor, const double *a, double *value) {
+ASI_TWICE void asi_products_copy(const asi_product_plan *p, double factor, const double *a,
+                                 double *value) {
   if (p->n_pieces == 0) return; // there may be no list
   const asi_block_product *const end = p->piece + p->n_pieces;
   for (const asi_block_product *s = p->piece; s < end; ++s) {
@@ -490,8 +491,8 @@ static void multiply_any(const asi_block_product *s, double factor, const double
     }
 }
 
-void asi_products_add(const asi_product_plan *p, double factor, const double *a, const double *b,
-                      double *value) {
+ASI_TWICE void asi_products_add(const asi_product_plan *p, double factor, const double *a,
+                                const double *b, double *value) {
   if (p->n_pieces == 0) return; // there may be no list
   const asi_block_product *const end = p->piece + p->n_pieces;
   for (const asi_block_product *s = p->piece; s < end; ++s) {
