@@ -65,6 +65,8 @@ typedef struct as_element_input {
   /// without its end.
   char *why;
   const double *state; ///< its own states; NULL: it has none, or they are not known
+  /// For beams alone: v' and omega' of its bodies, if f_q is to have -D_q (M v') in it; otherwise NULL
+  const double *acceleration;
 } as_element_input;
 
 /// Where it writes: NULL is not wanted. Everything is zero on entry. Matrices are stored by rows, with

@@ -115,6 +115,8 @@ typedef enum as_block {
 /// A set of blocks: bit `1u << block` for each.
 typedef unsigned as_block_set;
 #define AS_BLOCK_BIT(block) (1u << (unsigned)(block))
+/// Asked for together with F_Q, of problems that say joins_inertia: F_Q is to be D_q (f - M(t,q) v').
+#define AS_BLOCKS_JOIN_INERTIA (1u << 31)
 
 /// Where a block comes from.
 typedef enum as_block_source {
@@ -235,8 +237,10 @@ typedef struct as_problem_def {
   int n_u;      ///< held signals
 
   bool mass_constant; ///< M depends neither on t nor on q
-  bool scleronomic;   ///< g and k do not depend on t explicitly; saves differences
-  bool autonomous; ///< nothing depends on t explicitly: no input can be passed over by long steps
+  /// jacobian and evaluate know AS_BLOCKS_JOIN_INERTIA; the pattern of F_Q has that of MA_Q in it
+  bool joins_inertia;
+  bool scleronomic; ///< g and k do not depend on t explicitly; saves differences
+  bool autonomous;  ///< nothing depends on t explicitly: no input can be passed over by long steps
   as_force_kind force_kind;
 
   as_matrix_fn *mass;       ///< M(t,q)

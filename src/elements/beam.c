@@ -128,26 +128,27 @@ ASI_INLINED void put(const asi_simd2 sum[3], double *out) {
   for (int j = 0; j < 3; ++j) asi_simd_store(out + 2 * j, sum[j]);
 }
 
-/// out += A B, where B has nothing below on the left
-static void add_product(const double *A, const double *B, double *out, int stride) {
+/// out = (or +=) A B, where B has nothing below on the left
+ASI_INLINED void put_product(bool adds, const double *A, const double *B, double *out, int stride) {
   for (int i = 0; i < N; ++i, out += stride) {
-    asi_simd2 sum[3] = {asi_simd_load(out), asi_simd_load(out + 2), asi_simd_load(out + 4)};
+    asi_simd2 sum[3] = {{0.0, 0.0}, {0.0, 0.0}, {0.0, 0.0}};
+    for (int j = 0; j < 3 && adds; ++j) sum[j] = asi_simd_load(out + 2 * j);
     add_row_times(A + N * i, B, sum);
     put(sum, out);
   }
 }
 
-/// out += B^T K, where B has nothing below on the left
-static void add_transposed_product(const double *B, const double *K, double *out) {
+/// out = B^T K, where B has nothing below on the left
+ASI_INLINED void set_transposed_product(const double *B, const double *K, double *out) {
   for (int i = 0; i < N; ++i, out += N) {
-    asi_simd2 sum[3] = {asi_simd_load(out), asi_simd_load(out + 2), asi_simd_load(out + 4)};
+    asi_simd2 sum[3] = {{0.0, 0.0}, {0.0, 0.0}, {0.0, 0.0}};
     for (int k = 0; k < 3; ++k) add_row(B[N * k + i], K + N * k, sum);
     for (int k = 3; k < N && i >= 3; ++k) add_row(B[N * k + i], K + N * k, sum);
     put(sum, out);
   }
 }
 
-static void times(const double *A, bool transposed, const double *x, double *out) {
+ASI_INLINED void times(const double *A, bool transposed, const double *x, double *out) {
   for (int i = 0; i < N; ++i) {
     out[i] = 0.0;
     for (int k = 0; k < N; ++k) out[i] += (transposed ? A[N * k + i] : A[N * i + k]) * x[k];
@@ -155,7 +156,7 @@ static void times(const double *A, bool transposed, const double *x, double *out
 }
 
 /// All but S; false within 1e-4 of half a turn.
-static bool relate(const asi_beam *b, const as_body_motion *const body[2], relation *x) {
+ASI_INLINED bool relate(const asi_beam *b, const as_body_motion *const body[2], relation *x) {
   const double *const RA = body[0]->R, *const RB = body[1]->R;
   double R[9], q[4], apart[3], r[3], between[3], once[3], twice[3];
   if (b->tilted[1])
@@ -202,8 +203,8 @@ static bool relate(const asi_beam *b, const as_body_motion *const body[2], relat
 ///     O(n) = a w^T + g (w.n) I - g (w x n)~        a = -g n + 2 g1 w x (w x n)
 ///     O(m) + E(n) = b w^T + a u^T + (g (w.m + u.n) + k (w.n)) I - (g (w x m + u x n) + k w x n)~
 ///     b = -g m - k n + 2 g1 (w x (w x m + u x n) + u x (w x n)) + 4 g2 (w.u) w x (w x n)        k = 2 g1 (w.u)
-static void add_odd(const relation *x, const double *n, const double *m, double half, double *out,
-                    double *far) {
+ASI_INLINED void add_odd(const relation *x, const double *n, const double *m, double half,
+                         double *out, double *far) {
   const double *u = x->d, *w = x->d + 3, *g = x->g, wu = asi_dot(w, u);
   const double k = 2.0 * g[1] * wu;
   double wn[3], wwn[3], turn[3], a[3], b[3], skew[3];
@@ -230,7 +231,7 @@ static void add_odd(const relation *x, const double *n, const double *m, double 
 }
 
 /// out += W(d; stress)
-static void add_W(const relation *x, const double *stress, double *out) {
+ASI_INLINED void add_W(const relation *x, const double *stress, double *out) {
   double On[3 * N] = {0};
   add_odd(x, stress, stress + 3, 0.5, On, out + 3 * N + 3);
   for (int i = 0; i < 3; ++i) {
@@ -270,7 +271,7 @@ static void set_moving(const asi_beam *b, const as_element_input *in, bend *at) 
   }
 }
 
-static int measure(const asi_beam *b, const as_element_input *in, bend *at) {
+ASI_INLINED int measure(const asi_beam *b, const as_element_input *in, bend *at) {
   double rate[N] = {0.0};
   if (!relate(b, in->body, &at->x))
     return asi_retry(in, "its ends are turned by half a turn, where their rotation has no value");
@@ -287,7 +288,7 @@ static int measure(const asi_beam *b, const as_element_input *in, bend *at) {
   return AS_DONE;
 }
 
-static void add_force(const asi_beam *b, const bend *at, double *force) {
+ASI_INLINED void add_force(const asi_beam *b, const bend *at, double *force) {
   const double *n = at->wrench, *m = n + 3;
   double pull[3], torque[3], turned[3];
   asi_rotate_back(at->x.Et, n, pull);
@@ -306,7 +307,7 @@ static void add_force(const asi_beam *b, const bend *at, double *force) {
 enum { ROW = 10 };
 
 /// out = sign (H_m + arm~ H_n), three rows
-static void set_torque_rows(double sign, const double *H, const double *arm, double *out) {
+ASI_INLINED void set_torque_rows(double sign, const double *H, const double *arm, double *out) {
   for (int i = 0; i < 3; ++i) {
     const double *m = H + (3 + i) * ROW, *y = H + (i + 1) % 3 * ROW, *z = H + (i + 2) % 3 * ROW;
     const asi_simd2 one = asi_simd_splat(sign), ay = asi_simd_splat(sign * arm[(i + 1) % 3]),
@@ -319,7 +320,7 @@ static void set_torque_rows(double sign, const double *H, const double *arm, dou
 }
 
 /// T rows, T given by its transpose
-static void turn_rows(const double *restrict Tt, double *restrict rows) {
+ASI_INLINED void turn_rows(const double *restrict Tt, double *restrict rows) {
 #pragma GCC unroll 5
   for (int j = 0; j < ROW; j += 2) {
     const asi_simd2 x = asi_simd_load(rows + j), y = asi_simd_load(rows + ROW + j),
@@ -390,8 +391,8 @@ ASI_INLINED void add_two(const asi_beam *b, const relation *x, const double *row
 }
 
 /// Adds what H means for moves and forces of the bodies; the force, which turns with them, where it is given.
-static void add_moves(const asi_beam *b, const relation *x, const double *H, const double *wrench,
-                      double *out) {
+ASI_INLINED void add_moves(const asi_beam *b, const relation *x, const double *H,
+                           const double *wrench, double *out) {
   double rows[10 * ROW]; // one to make it even
   memcpy(rows, H, 3 * ROW * sizeof *rows);
   memset(rows + 9 * ROW, 0, ROW * sizeof *rows);
@@ -419,35 +420,31 @@ static void add_moves(const asi_beam *b, const relation *x, const double *H, con
   add_two(b, x, rows + 8 * ROW, 0, torque[1] + 2 * ASI_PAIR, NULL);
 }
 
-/// Rows of a matrix for delta; e is zero.
-static void set_rows(const double *from, double *H) {
-  for (int i = 0; i < N; ++i) {
-    memcpy(H + i * ROW, from + i * N, N * sizeof *H);
-    memset(H + i * ROW + N, 0, (ROW - N) * sizeof *H);
-  }
+/// H = A S for delta; e is zero.
+ASI_INLINED void set_rows(const double *A, const double *S, double *H) {
+  put_product(false, A, S, H, ROW);
+  for (int i = 0; i < N; ++i) memset(H + i * ROW + N, 0, (ROW - N) * sizeof *H);
 }
 
-static void add_tangents(const asi_beam *b, const bend *at, double *f_q, double *f_v) {
+ASI_INLINED void add_tangents(const asi_beam *b, const bend *at, double *f_q, double *f_v) {
   const relation *x = &at->x;
-  double K[N * N], damping[N * N], C[N * N] = {0}, left[N * N] = {0}, sum[N * N] = {0},
-                                         T[N * N] = {0}, H[N * ROW];
+  double K[N * N], damping[N * N], C[N * N], left[N * N], T[N * ROW], H[N * ROW];
   asi_beam_stress_tangents(b, &at->at, K, b->damped ? damping : NULL);
   if (b->damped) {
-    add_transposed_product(x->S, damping, C);
-    add_product(C, x->S, T, N);
+    set_transposed_product(x->S, damping, C);
+    set_rows(C, x->S, T);
   }
   if (f_q) {
-    add_transposed_product(x->S, K, left);
+    set_transposed_product(x->S, K, left);
     add_W(x, at->at.stress, left);
     if (b->damped) {
       double Y[N * N];
       set_Y(x, at->moving, Y);
-      add_product(C, Y, left, N);
+      put_product(true, C, Y, left, N);
     }
-    add_product(left, x->S, sum, N);
-    set_rows(sum, H);
+    set_rows(left, x->S, H);
     for (int i = 0; i < N && b->damped; ++i) {
-      const double *u = T + N * i, *w = u + 3;
+      const double *u = T + i * ROW, *w = u + 3;
       double *const h = H + i * ROW, turn[3];
       asi_cross(x->arm[0], at->spin, turn);
       asi_add_cross(-1.0, u, at->spin, h);
@@ -457,13 +454,11 @@ static void add_tangents(const asi_beam *b, const bend *at, double *f_q, double 
     }
     add_moves(b, x, H, at->wrench, f_q);
   }
-  if (f_v && b->damped) {
-    set_rows(T, H);
-    add_moves(b, x, H, NULL, f_v);
-  }
+  if (f_v && b->damped) add_moves(b, x, T, NULL, f_v);
 }
 
-static int evaluate(const as_element_input *in, const as_element_output *out, const void *data) {
+ASI_TWICE static int evaluate(const as_element_input *in, const as_element_output *out,
+                              const void *data) {
   const asi_beam *b = data;
   bend at;
   const int code = measure(b, in, &at);
@@ -512,6 +507,7 @@ bool asi_beam_shape(asi_beam *beam, const as_body_motion *a, const as_body_motio
   beam->centered = asi_norm(beam->frame[0].p) == 0.0 && asi_norm(beam->frame[1].p) == 0.0;
   if (!relate(beam, body, &rest)) return false;
   memcpy(beam->rest, rest.d, sizeof beam->rest);
+  asi_beam_set_load_axes(beam);
   beam->length = asi_norm(beam->rest);
   for (int e = 0; e < 2; ++e) {
     asi_copy(beam->frame[e].p, beam->arm[2 * e]);

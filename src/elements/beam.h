@@ -10,6 +10,7 @@
 enum {
   ASI_BEAM = 6,        ///< strains: axial, shear 2, shear 3, torsion, bending about 2, about 3
   ASI_BEAM_POINTS = 6, ///< of Gauss, for what is summed along the element when it is built
+  ASI_LOAD_POINTS = 3, ///< of Gauss, for loads
   ASI_DIRECTORS = 4,   ///< vectors that the line between the nodes is made of
 };
 
@@ -39,7 +40,8 @@ typedef struct asi_beam {
   bool loaded;
   double start;          ///< arc length of the first end [m]
   asi_curve_ref load[6]; ///< against the arc length: along world axes, along those of the section
-  double arm[ASI_DIRECTORS][3]; ///< directors of the reference line in their bodies
+  double load_axes[2][ASI_LOAD_POINTS][9]; ///< of sections inside, from an end's, unloaded
+  double arm[ASI_DIRECTORS][3];            ///< directors of the reference line in their bodies
 } asi_beam;
 
 extern const as_element_type asi_beam_type;
@@ -97,7 +99,7 @@ void asi_beam_set_mass(asi_beam *beam, const double density[ASI_BEAM_POINTS],
                        const double center[2][2], const bool rigid[2], bool hermite,
                        const double *gravity);
 as_element_inertia_fn asi_beam_inertia;
-/// Weight and forces that are quadratic in velocities.
+/// Weight and forces that are quadratic in velocities; -D_q (M v') in f_q where v' is given.
 void asi_beam_add_inertia(const asi_beam *beam, const as_element_input *in,
                           const as_element_output *out);
 double asi_beam_weight_potential(const asi_beam *beam, const as_element_input *in);
@@ -112,6 +114,7 @@ static inline void asi_beam_hermite(double s, double H[ASI_DIRECTORS]) {
   H[3] = s * s * (s - 1.0);
 }
 
+void asi_beam_set_load_axes(asi_beam *beam);
 int asi_beam_add_load(const asi_beam *beam, const as_element_input *in,
                       const as_element_output *out);
 /// What loads bring in; NAN if they could not be evaluated.

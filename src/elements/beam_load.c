@@ -4,19 +4,34 @@
 /// y_k = sigma_k x_b + R_b c_k, by three points of Gauss:
 ///
 ///     q along world axes:        force sum sigma_k G_k              torque sum c_k x R_b^T G_k    (body axes)
-///     q along the section's:     force sum sigma_k R_b A_b G_k      torque sum c_k x A_b G_k
+///     q along the section's:     force sum sigma_k R_b A_b G_k      torque sum c_k x A_b G_k      G_k = L int H_k E_b q ds
 ///     D_q:                       c_k~ (R_b^T G_k)~ of the torque    -R_b (A_b G_k)~ of the force
+///
+/// E_b(s) says how the axes of the section at s lie against those at end b, unloaded: exp(s w0~), exp(-(1 - s) w0~). What they turn
+/// besides is of second order, and almost the same seen from both ends.
 #include <math.h>
 #include <string.h>
 
 #include "alphastep/problem.h"
 #include "elements/beam.h"
 #include "elements/vector.h"
+#include "lie/rotation.h"
 
-enum { D = ASI_DIRECTORS, ROW = ASI_PAIR, POINTS = 3 };
+enum { D = ASI_DIRECTORS, ROW = ASI_PAIR, POINTS = ASI_LOAD_POINTS };
 
 static const double place[POINTS] = {0.11270166537925831, 0.5, 0.8872983346207417};
 static const double weight[POINTS] = {5.0 / 18.0, 4.0 / 9.0, 5.0 / 18.0};
+
+void asi_beam_set_load_axes(asi_beam *b) {
+  for (int e = 0; e < 2; ++e)
+    for (int p = 0; p < POINTS; ++p) {
+      const double s = e == 0 ? place[p] : place[p] - 1.0, *w = b->rest + 3;
+      const double turn[3] = {s * w[0], s * w[1], s * w[2]};
+      double q[4];
+      asi_so3_exp(turn, q);
+      asi_so3_matrix(q, b->load_axes[e][p]);
+    }
+}
 
 static int density(const asi_curve *c, const as_element_input *in, double s, double *out) {
   double at[3];
@@ -26,7 +41,7 @@ static int density(const asi_curve *c, const as_element_input *in, double s, dou
   return code;
 }
 
-/// G_k along world axes, and along those of the section.
+/// G_k along world axes, and along those of the section at the end of director k.
 static int forces(const asi_beam *b, const as_element_input *in, double G[2][D][3]) {
   memset(G, 0, 2 * D * 3 * sizeof(double));
   for (int i = 0; i < 6; ++i) {
@@ -36,7 +51,11 @@ static int forces(const asi_beam *b, const as_element_input *in, double G[2][D][
       const int code = density(b->load[i].curve, in, b->start + b->length * place[p], &q);
       if (code) return code;
       asi_beam_hermite(place[p], H);
-      for (int k = 0; k < D; ++k) G[i / 3][k][i % 3] += b->length * weight[p] * q * H[k];
+      for (int k = 0; k < D; ++k) {
+        const double part = b->length * weight[p] * q * H[k], *E = b->load_axes[k / 2][p] + i % 3;
+        if (i < 3) G[0][k][i] += part;
+        for (int j = 0; j < 3 && i >= 3; ++j) G[1][k][j] += part * E[3 * j];
+      }
     }
   }
   return AS_DONE;

@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "alphastep/problem.h"
+#include "base/simd.h"
 #include "elements/beam.h"
 #include "elements/vector.h"
 
@@ -82,147 +83,315 @@ void asi_beam_set_mass(asi_beam *b, const double density[ASI_BEAM_POINTS],
   }
 }
 
-// Blocks of 3 x 3 of an element's matrix: rows and columns of a body's place or of its turn.
-static double *place_turn(double *m, int row_body, int col_body) {
-  return m + (ptrdiff_t)6 * row_body * ROW + (ptrdiff_t)6 * col_body + 3;
-}
-static double *turn_turn(double *m, int row_body, int col_body) {
-  return place_turn(m, row_body, col_body) + (ptrdiff_t)3 * ROW;
+// ---- evaluation: both bodies at once ----------------------------------------------------------------
+
+/// A number of body A, and the same of body B.
+typedef asi_simd2 two;
+
+ASI_INLINED two swap(two x) { return (two){x[1], x[0]}; }
+
+ASI_INLINED void pair(const double *a, const double *b, two out[3]) {
+#pragma GCC unroll 3
+  for (int i = 0; i < 3; ++i) out[i] = (two){a[i], b[i]};
 }
 
-/// out = sum over the directors of body e of T_kl g_l
-static void weigh(const asi_beam *b, int k, int e, double g[D][3], double *out) {
-  const double *t = b->T[k] + 2 * e, *x = g[2 * e], *y = g[2 * e + 1];
-  for (int i = 0; i < 3; ++i) out[i] = t[0] * x[i] + t[1] * y[i];
+/// out = a x b
+ASI_INLINED void cross(const two *a, const two *b, two *out) {
+  out[0] = a[1] * b[2] - a[2] * b[1];
+  out[1] = a[2] * b[0] - a[0] * b[2];
+  out[2] = a[0] * b[1] - a[1] * b[0];
 }
 
-/// out += factor a~ Q b~ = factor ((Q b) (Q^T a)^T - (Q^T a . b) Q), Q given by rows or, `transposed`, by columns
-static void add_between(double factor, const double *a, const double *Q, bool transposed,
-                        const double *b, double *out) {
-  double back[3], turned[3];
-  if (transposed) {
-    asi_rotate(Q, a, back);
-    asi_rotate_back(Q, b, turned);
-    asi_add_transposed(-factor * asi_dot(back, b), Q, out, ROW);
-  } else {
-    asi_rotate_back(Q, a, back);
-    asi_rotate(Q, b, turned);
-    asi_add_matrix(-factor * asi_dot(back, b), Q, out, ROW);
-  }
-  asi_add_outer(factor, turned, back, out, ROW);
+ASI_INLINED two dot(const two *a, const two *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+
+ASI_INLINED void rotate(const two *R, const two *a, two *out) {
+#pragma GCC unroll 3
+  for (int i = 0; i < 3; ++i) out[i] = dot(R + 3 * i, a);
 }
 
-/// out += factor D_q of all F_k with g, and their torques; Q = R_A^T R_B.
-static void add_by_q(const asi_beam *b, const as_element_input *in, const double *Q, double factor,
-                     double g[D][3], double F[D][3], double *out) {
-  for (int e = 0; e < 2; ++e) {
-    const double *R = in->body[e]->R;
-    for (int body = 0; body < 2; ++body) {
-      double sum[3];
-      weigh(b, 2 * body, e, g, sum);
-      asi_add_times_skew(-factor, R, sum, place_turn(out, body, e), ROW);
-    }
-    for (int l = 2 * e; l < 2 * e + 2; ++l) {
-      double seen[3], *const own = turn_turn(out, e, e);
-      if (!b->off[l]) continue;
-      asi_add_skew_skew(-factor, b->h[l][e], g[l], own, ROW);
-      asi_rotate_back(R, F[l], seen);
-      asi_add_skew_skew(factor, b->c[l], seen, own, ROW);
-      add_between(-factor, b->h[l][1 - e], Q, e == 0, g[l], turn_turn(out, 1 - e, e));
-    }
-  }
+ASI_INLINED void rotate_back(const two *R, const two *a, two *out) {
+#pragma GCC unroll 3
+  for (int i = 0; i < 3; ++i) out[i] = R[i] * a[0] + R[3 + i] * a[1] + R[6 + i] * a[2];
 }
 
-/// F_k of g and of accelerations a_e of the bodies' places, `stride` numbers apart.
-static void set_forces(const asi_beam *b, const as_element_input *in, double g[D][3],
-                       const double *a, int stride, double F[D][3]) {
-  double y[D][3];
-  for (int l = 0; l < D; ++l) {
-    asi_set(0.0, 0.0, 0.0, y[l]);
-    if (b->off[l]) asi_rotate(in->body[l / 2]->R, g[l], y[l]);
-    if (l % 2 == 0) asi_add(1.0, a + (ptrdiff_t)(l / 2) * stride, y[l]);
-  }
-  for (int k = 0; k < D; ++k) {
-    asi_set(0.0, 0.0, 0.0, F[k]);
-    for (int l = 0; l < D; ++l) asi_add(b->T[k][l], y[l], F[k]);
-  }
-}
+/// The two directors k of both bodies e; o is the other body.
+typedef struct director {
+  bool off;            ///< one of them is
+  two c[3];            ///< in e
+  two own[3], h[3];    ///< h_lb of e, and of o
+  two back[3];         ///< Q^T h
+  two near[2], far[2]; ///< T_kl of the directors l of e, and of o
+} director;
 
-static void set_M(const asi_beam *b, const as_element_input *in, double *M) {
+/// Where the bodies are.
+typedef struct ends {
+  two R[9], Q[9]; ///< R_e, and R_o^T R_e
+  director at[2];
+} ends;
+
+ASI_INLINED void set_ends(const asi_beam *b, const as_element_input *in, ends *x) {
+  const double *A = in->body[0]->R, *B = in->body[1]->R;
   double Q[9];
-  asi_multiply_transposed(in->body[0]->R, in->body[1]->R, Q);
-  for (int l = 2; l < D; ++l)
-    if (b->off[l]) add_between(-1.0, b->h[l][0], Q, false, b->c[l], turn_turn(M, 0, 1));
-  for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j) turn_turn(M, 1, 0)[ROW * j + i] = turn_turn(M, 0, 1)[ROW * i + j];
-  for (int e = 0; e < 2; ++e) {
-    for (int l = 2 * e; l < 2 * e + 2; ++l)
-      if (b->off[l]) asi_add_skew_skew(-1.0, b->h[l][e], b->c[l], turn_turn(M, e, e), ROW);
-    for (int body = 0; body < 2; ++body) {
-      double *const above = place_turn(M, body, e), *const below = M + (6 * e + 3) * ROW + 6 * body;
-      asi_add_identity(b->T[2 * e][2 * body], above - 3, ROW);
-      asi_add_times_skew(-1.0, in->body[e]->R, b->h[2 * body][e], above, ROW);
-      for (int i = 0; i < 3; ++i)
-        for (int j = 0; j < 3; ++j) below[ROW * j + i] = above[ROW * i + j];
+  asi_multiply_transposed(A, B, Q);
+#pragma GCC unroll 9
+  for (int i = 0; i < 9; ++i) {
+    x->R[i] = (two){A[i], B[i]};
+    x->Q[i] = (two){Q[i % 3 * 3 + i / 3], Q[i]};
+  }
+#pragma GCC unroll 2
+  for (int k = 0; k < 2; ++k) {
+    director *at = &x->at[k];
+    at->off = b->off[k] || b->off[2 + k];
+    pair(b->c[k], b->c[2 + k], at->c);
+    pair(b->h[k][0], b->h[2 + k][1], at->own);
+    pair(b->h[k][1], b->h[2 + k][0], at->h);
+#pragma GCC unroll 2
+    for (int l = 0; l < 2; ++l) {
+      at->near[l] = (two){b->T[k][l], b->T[2 + k][2 + l]};
+      at->far[l] = (two){b->T[k][2 + l], b->T[2 + k][l]};
+    }
+    if (at->off) rotate_back(x->Q, at->h, at->back);
+  }
+}
+
+/// Columns of the turn of each body: rows of the places of e and o, of the turns of e and o.
+typedef struct columns {
+  two near[9], far[9], own[9], other[9];
+} columns;
+
+/// [BE.9] W = R v~, own = h~ v~, other = h~ Q v~ = (Q v) (Q^T h)^T - (Q^T h . v) Q
+ASI_INLINED void set_skew(const ends *x, const director *at, const two v[3], two W[9],
+                          columns *out) {
+  two seen[3];
+  const two along = dot(at->own, v), across = dot(at->back, v);
+#pragma GCC unroll 3
+  for (int i = 0; i < 3; ++i) cross(x->R + 3 * i, v, W + 3 * i);
+  rotate(x->Q, v, seen);
+#pragma GCC unroll 9
+  for (int i = 0; i < 9; ++i) {
+    out->own[i] = v[i / 3] * at->own[i % 3];
+    out->other[i] = seen[i / 3] * at->back[i % 3] - across * x->Q[i];
+  }
+#pragma GCC unroll 3
+  for (int i = 0; i < 3; ++i) out->own[4 * i] -= along;
+}
+
+/// Likewise for omega~ c~ = c omega^T - (omega . c) I, added
+ASI_INLINED void add_turning(const ends *x, const director *at, const two omega[3], two W[9],
+                             columns *out) {
+  two seen[3], moment[3], far[3];
+  const two along = dot(omega, at->c), *h = at->h;
+  rotate(x->R, at->c, seen);
+  cross(at->own, at->c, moment);
+#pragma GCC unroll 9
+  for (int i = 0; i < 9; ++i) {
+    W[i] += seen[i / 3] * omega[i % 3] - along * x->R[i];
+    out->own[i] += moment[i / 3] * omega[i % 3];
+  }
+#pragma GCC unroll 3
+  for (int i = 0; i < 3; ++i) {
+    const int y = (i + 1) % 3, z = (i + 2) % 3;
+    out->own[3 * y + i] -= along * at->own[z];
+    out->own[3 * z + i] += along * at->own[y];
+  }
+  rotate(x->Q, at->c, seen);
+  cross(h, seen, far);
+#pragma GCC unroll 9
+  for (int i = 0; i < 9; ++i) {
+    const int r = i / 3, j = i % 3, y = (r + 1) % 3, z = (r + 2) % 3;
+    out->other[i] += far[r] * omega[j] - along * (h[y] * x->Q[3 * z + j] - h[z] * x->Q[3 * y + j]);
+  }
+}
+
+/// Places are moved by T_lb W.
+ASI_INLINED void set_places(const director *at, const two W[9], columns *out) {
+#pragma GCC unroll 9
+  for (int i = 0; i < 9; ++i) {
+    out->near[i] = at->near[0] * W[i];
+    out->far[i] = at->far[0] * W[i];
+  }
+}
+
+/// Adds a 3 x 3 block of both bodies, at a row and a column of body A's; `cross` to the rows of the other one.
+ASI_INLINED void add_block(const two m[9], int row, bool crosses, double *out) {
+  double *const a = out + (row + (crosses ? 6 : 0)) * ROW + 3, *const b =
+                                                                   out +
+                                                                   (row + (crosses ? 0 : 6)) * ROW +
+                                                                   9;
+#pragma GCC unroll 9
+  for (int i = 0; i < 9; ++i) {
+    a[i / 3 * ROW + i % 3] += m[i][0];
+    b[i / 3 * ROW + i % 3] += m[i][1];
+  }
+}
+
+ASI_INLINED void add_columns(const columns *c, double *out) {
+  add_block(c->near, 0, false, out);
+  add_block(c->far, 0, true, out);
+  add_block(c->own, 3, false, out);
+  add_block(c->other, 3, true, out);
+}
+
+ASI_INLINED void set_M(const ends *x, double *M) {
+  double *const last = M + 6 * ROW;
+  for (int k = 0; k < 2; ++k) {
+    const two *c = x->at[k].c, v[3] = {-c[0], -c[1], -c[2]};
+    columns to;
+    two W[9];
+    if (!x->at[k].off) continue;
+    set_skew(x, &x->at[k], v, W, &to);
+    set_places(&x->at[k], W, &to);
+    add_columns(&to, M);
+  }
+  // symmetric
+#pragma GCC unroll 3
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j) {
+      M[(3 + j) * ROW + i] = M[i * ROW + 3 + j];
+      M[(9 + j) * ROW + i] = M[i * ROW + 9 + j];
+      last[(ptrdiff_t)(j - 3) * ROW + 6 + i] = last[i * ROW + 3 + j];
+      last[(3 + j) * ROW + 6 + i] = last[i * ROW + 9 + j];
+      last[(3 + j) * ROW + 3 + i] = M[(3 + i) * ROW + 9 + j];
+    }
+    const director *at = &x->at[0];
+    M[i * (ROW + 1)] = at->near[0][0];
+    last[i * (ROW + 1) + 6] = at->near[0][1];
+    M[i * (ROW + 1) + 6] = at->far[0][0];
+    last[i * (ROW + 1)] = at->far[0][1];
+  }
+}
+
+/// F_k of g and of accelerations of the bodies' places.
+ASI_INLINED void set_forces(const ends *x, two g[2][3], const two a[3], two F[2][3]) {
+  two y[2][3];
+#pragma GCC unroll 2
+  for (int k = 0; k < 2; ++k) {
+    if (x->at[k].off)
+      rotate(x->R, g[k], y[k]);
+    else
+      y[k][0] = y[k][1] = y[k][2] = asi_simd_splat(0.0);
+  }
+#pragma GCC unroll 3
+  for (int i = 0; i < 3; ++i) {
+    y[0][i] += a[i];
+    const two first = swap(y[0][i]), second = swap(y[1][i]);
+#pragma GCC unroll 2
+    for (int k = 0; k < 2; ++k) {
+      const director *at = &x->at[k];
+      F[k][i] =
+          at->near[0] * y[0][i] + at->near[1] * y[1][i] + at->far[0] * first + at->far[1] * second;
     }
   }
 }
 
-int asi_beam_inertia(const as_element_input *in, const double *a, const as_element_inertia *out,
-                     const void *data) {
+/// out += D_q of -F_k with g, and of their torques.
+ASI_INLINED void subtract_by_q(const ends *x, two g[2][3], two F[2][3], double *out) {
+  for (int k = 0; k < 2; ++k) {
+    const director *at = &x->at[k];
+    columns to;
+    two W[9], seen[3];
+    if (!at->off) continue;
+    set_skew(x, at, g[k], W, &to);
+    set_places(at, W, &to);
+    rotate_back(x->R, F[k], seen); // c~ seen~ = seen c^T - (c . seen) I
+    const two along = dot(at->c, seen);
+#pragma GCC unroll 9
+    for (int i = 0; i < 9; ++i) to.own[i] -= seen[i / 3] * at->c[i % 3];
+#pragma GCC unroll 3
+    for (int i = 0; i < 3; ++i) to.own[4 * i] += along;
+    add_columns(&to, out);
+  }
+}
+
+/// g = turn' x c, added
+ASI_INLINED void add_turned(const ends *x, const two turn[3], two g[2][3]) {
+#pragma GCC unroll 2
+  for (int k = 0; k < 2; ++k) {
+    two more[3];
+    cross(turn, x->at[k].c, more);
+    for (int i = 0; i < 3; ++i) g[k][i] += more[i];
+  }
+}
+
+ASI_TWICE int asi_beam_inertia(const as_element_input *in, const double *a,
+                               const as_element_inertia *out, const void *data) {
   const asi_beam *b = data;
-  if (out->M) set_M(b, in, out->M);
+  ends x;
+  set_ends(b, in, &x);
+  if (out->M) set_M(&x, out->M);
   if (!out->Ma_q) return AS_DONE;
-  double g[D][3], F[D][3], Q[9];
-  for (int l = 0; l < D; ++l) asi_cross(a + (ptrdiff_t)6 * (l / 2) + 3, b->c[l], g[l]);
-  set_forces(b, in, g, a, 6, F);
-  asi_multiply_transposed(in->body[0]->R, in->body[1]->R, Q);
-  add_by_q(b, in, Q, 1.0, g, F, out->Ma_q);
+  const two none = asi_simd_splat(0.0);
+  two g[2][3] = {{none, none, none}, {none, none, none}}, F[2][3], place[3], turn[3];
+  pair(a, a + 6, place);
+  pair(a + 3, a + 9, turn);
+  for (int i = 0; i < 3; ++i) {
+    place[i] = -place[i];
+    turn[i] = -turn[i];
+  }
+  add_turned(&x, turn, g);
+  set_forces(&x, g, place, F);
+  subtract_by_q(&x, g, F, out->Ma_q);
   return AS_DONE;
 }
 
-/// Adds D_omega of the forces of all directors.
-static void add_by_omega(const asi_beam *b, const as_element_input *in, const double *Q,
-                         double spin[D][3], double *out) {
-  for (int l = 0; l < D; ++l) {
-    const int e = l / 2;
-    double m[9] = {0.0}, turned[9];
-    if (!b->off[l]) continue;
-    asi_add_skew(1.0, spin[l], m, 3);
-    asi_add_skew_skew(1.0, in->body[e]->omega, b->c[l], m, 3);
-    asi_multiply(in->body[e]->R, m, turned);
-    for (int body = 0; body < 2; ++body)
-      asi_add_matrix(b->T[l][2 * body], turned, place_turn(out, body, e), ROW);
-    asi_add_skew_times(1.0, b->h[l][e], m, turn_turn(out, e, e), ROW);
-    if (e == 0)
-      asi_multiply_transposed(Q, m, turned);
-    else
-      asi_multiply(Q, m, turned);
-    asi_add_skew_times(1.0, b->h[l][1 - e], turned, turn_turn(out, 1 - e, e), ROW);
+/// Adds D_omega of the forces of all directors: m = (omega x c)~ + omega~ c~.
+ASI_INLINED void add_by_omega(const ends *x, const two omega[3], two spin[2][3], double *out) {
+  for (int k = 0; k < 2; ++k) {
+    columns to;
+    two W[9];
+    if (!x->at[k].off) continue;
+    set_skew(x, &x->at[k], spin[k], W, &to);
+    add_turning(x, &x->at[k], omega, W, &to);
+    set_places(&x->at[k], W, &to);
+    add_columns(&to, out);
   }
 }
 
-void asi_beam_add_inertia(const asi_beam *b, const as_element_input *in,
-                          const as_element_output *out) {
-  double g[D][3], F[D][3], spin[D][3], Q[9];
-  const double up[3] = {-b->gravity[0], -b->gravity[1], -b->gravity[2]};
-  for (int l = 0; l < D; ++l) {
-    const double *omega = in->body[l / 2]->omega;
-    asi_cross(omega, b->c[l], spin[l]);
-    asi_cross(omega, spin[l], g[l]);
+ASI_INLINED void add_force(const ends *x, two F[2][3], double *force) {
+  two torque[3] = {asi_simd_splat(0.0), asi_simd_splat(0.0), asi_simd_splat(0.0)};
+#pragma GCC unroll 2
+  for (int k = 0; k < 2; ++k) {
+    two seen[3], moment[3];
+    if (!x->at[k].off) continue;
+    rotate_back(x->R, F[k], seen);
+    cross(x->at[k].c, seen, moment);
+    for (int i = 0; i < 3; ++i) torque[i] += moment[i];
   }
-  set_forces(b, in, g, up, 0, F);
-  for (int k = 0; k < D && out->force; ++k) {
-    double seen[3], *f = out->force + (ptrdiff_t)6 * (k / 2);
-    if (k % 2 == 0) asi_add(-1.0, F[k], f);
-    if (!b->off[k]) continue;
-    asi_rotate_back(in->body[k / 2]->R, F[k], seen);
-    asi_add_cross(-1.0, b->c[k], seen, f + 3);
+#pragma GCC unroll 3
+  for (int i = 0; i < 3; ++i)
+#pragma GCC unroll 2
+    for (int e = 0; e < 2; ++e) {
+      force[6 * e + i] -= F[0][i][e];
+      force[6 * e + 3 + i] -= torque[i][e];
+    }
+}
+
+ASI_TWICE void asi_beam_add_inertia(const asi_beam *b, const as_element_input *in,
+                                    const as_element_output *out) {
+  ends x;
+  two omega[3], up[3], g[2][3], F[2][3], spin[2][3];
+  set_ends(b, in, &x);
+  pair(in->body[0]->omega, in->body[1]->omega, omega);
+  for (int i = 0; i < 3; ++i) up[i] = asi_simd_splat(-b->gravity[i]);
+#pragma GCC unroll 2
+  for (int k = 0; k < 2; ++k) {
+    cross(omega, x.at[k].c, spin[k]);
+    cross(omega, spin[k], g[k]);
   }
-  if (out->f_q == NULL && out->f_v == NULL) return;
-  asi_multiply_transposed(in->body[0]->R, in->body[1]->R, Q);
-  if (out->f_q) add_by_q(b, in, Q, -1.0, g, F, out->f_q);
-  if (out->f_v) add_by_omega(b, in, Q, spin, out->f_v);
+  const bool joined = out->f_q && in->acceleration;
+  if (out->force || !joined) set_forces(&x, g, up, F);
+  if (out->force) add_force(&x, F, out->force);
+  if (joined) {
+    const double *a = in->acceleration;
+    two place[3], turn[3];
+    pair(a, a + 6, place);
+    pair(a + 3, a + 9, turn);
+    for (int i = 0; i < 3; ++i) place[i] += up[i];
+    add_turned(&x, turn, g);
+    set_forces(&x, g, place, F);
+  }
+  if (out->f_q) subtract_by_q(&x, g, F, out->f_q);
+  if (out->f_v) add_by_omega(&x, omega, spin, out->f_v);
 }
 
 double asi_beam_weight_potential(const asi_beam *b, const as_element_input *in) {

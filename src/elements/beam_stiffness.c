@@ -10,16 +10,17 @@
 ///     K*(d)^-1 = F*(d) = F_0 + F_1 A + A^T F_1 + A^T F_2 A      V = L e^T K*(d) e/2      e = (d - d0)/L
 ///     d~ = d0 + D (d - d0)    D = diag(1, k_2, k_3, 1, 1, 1)    k_i = (3 + 2 p_i)/5    p_i = phi_i/(1 + phi_i)    phi_2 = 12 EI_3/(GA_2 L^2)
 ///
-/// where F_0 is such that F*(d0) is [BE.6]. With y = K* e, z = C y and B(y) x = ad_x^T y
+/// where F_0 is such that F*(d0) is [BE.6]. With y = K* e, z = C y, B(y) x = ad_x^T y and G = de/dd - dF*/dd y, where V = max_y L (y^T e - y^T F* y/2),
 ///
-///     N = dV/dd = y + L D B(y) z        dy = K* G dd        G = I/L - (C^T B(y) - ad_z) D
-///     dN = dy + L D (B(dy) z + B(y) (C dy + F_2 B(y) D dd))
+///     N = dV/dd = y + L D B(y) z        G = I/L - (C^T B(y) - ad_z) D        dN/dd = L (G^T K* G - D B(y)^T F_2 B(y) D)
 ///
-/// [BE.14] The rate of what is condensed is r = G d', so that damping adds tau L G^T s, s = K* r, and dissipates tau L r^T s:
+/// [BE.14] The rate of what is condensed is r = G d', so that damping adds tau L G^T s, s = K* r, and dissipates tau L r^T s. Of that, by d' and by d,
 ///
-///     G^T x = x/L + D (B(y) C x + B(x) z)      dF* s = (C^T B(s) - ad_(C s)) D dd      ds = K* (dG d' - dF* s)
+///     tau L G^T K* G        tau L (G^T K* X + D ((A_(C s) + B(s) C) dy + (B(y) F_2 B(s) + B(s) F_2 B(y)) D))        dy = K* G
+///     X = dG d' - dF* s = (ad_q + ad_(C s) - C^T B(s)) D - C^T A_p dy - ad_p (C dy + F_2 B(y) D)        p = D d'   q = F_2 B(y) p
 ///
-/// ad_a b = (w_a x u_b + u_a x w_b, w_a x w_b), ad_a^T (n, m) = (n x w_a, n x u_a + m x w_a). Both are for two directions at once.
+/// ad_a b = (w_a x u_b + u_a x w_b, w_a x w_b), A_a = ad_a^T: A_a (n, m) = (n x w_a, n x u_a + m x w_a). a~ F b~ of a diagonal F has the entries
+/// F_k b_i a_j beside the diagonal, -(F_j a_k b_k + F_k a_j b_j) on it, i, j, k all different.
 #include <math.h>
 #include <string.h>
 
@@ -29,97 +30,142 @@
 #include "lie/rotation.h"
 
 enum { N = ASI_BEAM };
-typedef asi_simd2 two;
 
-// ---- for two vectors at once ------------------------------------------------------------------------
-
-ASI_INLINED void splat(const double *a, two *out) {
-#pragma GCC unroll 6
-  for (int i = 0; i < N; ++i) out[i] = asi_simd_splat(a[i]);
-}
-
-/// out += a x b
-ASI_INLINED void add_cross(const two *a, const two *b, two *out) {
-  out[0] += a[1] * b[2] - a[2] * b[1];
-  out[1] += a[2] * b[0] - a[0] * b[2];
-  out[2] += a[0] * b[1] - a[1] * b[0];
-}
+// ---- six numbers ------------------------------------------------------------------------------------
 
 /// out += ad_a b
-ASI_INLINED void add_bracket(const two *a, const two *b, two *out) {
-  add_cross(a + 3, b, out);
-  add_cross(a, b + 3, out);
-  add_cross(a + 3, b + 3, out + 3);
+static inline void add_bracket(const double *a, const double *b, double *out) {
+  asi_add_cross(1.0, a + 3, b, out);
+  asi_add_cross(1.0, a, b + 3, out);
+  asi_add_cross(1.0, a + 3, b + 3, out + 3);
 }
 
 /// out += ad_a^T y
-ASI_INLINED void add_dual(const two *a, const two *y, two *out) {
-  add_cross(y, a + 3, out);
-  add_cross(y, a, out + 3);
-  add_cross(y + 3, a + 3, out + 3);
-}
-
-ASI_INLINED void clear(two *x) {
-#pragma GCC unroll 6
-  for (int i = 0; i < N; ++i) x[i] = asi_simd_splat(0.0);
+static inline void add_dual(const double *a, const double *y, double *out) {
+  asi_add_cross(1.0, y, a + 3, out);
+  asi_add_cross(1.0, y, a, out + 3);
+  asi_add_cross(1.0, y + 3, a + 3, out + 3);
 }
 
 /// x = D x
-ASI_INLINED void shrink(const asi_beam *b, two *x) {
-  x[1] *= asi_simd_splat(b->part[0]);
-  x[2] *= asi_simd_splat(b->part[1]);
+static inline void shrink(const asi_beam *b, double *x) {
+  x[1] *= b->part[0];
+  x[2] *= b->part[1];
 }
 
-ASI_INLINED void add_times(const double *M, const two *x, two *out) {
-  for (int i = 0; i < N; ++i)
-    for (int k = 0; k < N; ++k) out[i] += asi_simd_splat(M[N * i + k]) * x[k];
+/// out += M x, M symmetric
+static inline void add_times(const double *M, const double *x, double *out) {
+  for (int k = 0; k < N; ++k)
+    for (int i = 0; i < N; ++i) out[i] += M[N * k + i] * x[k];
 }
 
 /// out = F_2 x
-ASI_INLINED void times_F2(const asi_beam *b, const two *x, two *out) {
-  clear(out);
+static inline void times_F2(const asi_beam *b, const double *x, double *out) {
   if (b->coupled) {
+    memset(out, 0, N * sizeof *out);
     add_times(b->F2, x, out);
     return;
   }
-#pragma GCC unroll 6
-  for (int i = 0; i < N; ++i) out[i] = asi_simd_splat(b->F2[(N + 1) * i]) * x[i];
+  for (int i = 0; i < N; ++i) out[i] = b->F2[(N + 1) * i] * x[i];
 }
 
-/// out += C x
-ASI_INLINED void add_C(const asi_beam *b, const two *d, const two *x, two *out) {
-  two Ax[N], F[N];
-  clear(Ax);
+/// out = C x
+static inline void times_C(const asi_beam *b, const double *d, const double *x, double *out) {
+  double Ax[N] = {0};
   add_dual(d, x, Ax);
-  times_F2(b, Ax, F);
-#pragma GCC unroll 6
-  for (int i = 0; i < N; ++i) out[i] += F[i];
+  times_F2(b, Ax, out);
   if (b->tapered) add_times(b->F1, x, out);
 }
 
 /// out -= C^T x
-ASI_INLINED void subtract_C_transposed(const asi_beam *b, const two *d, const two *x, two *out) {
-  two F[N];
+static inline void subtract_C_transposed(const asi_beam *b, const double *d, const double *x,
+                                         double *out) {
+  double F[N];
   times_F2(b, x, F);
   add_bracket(F, d, out); // -ad_d F
   if (!b->tapered) return;
-  clear(F);
+  memset(F, 0, sizeof F);
   add_times(b->F1, x, F);
-#pragma GCC unroll 6
   for (int i = 0; i < N; ++i) out[i] -= F[i];
+}
+
+// ---- matrices ---------------------------------------------------------------------------------------
+
+/// out += factor ad_a
+ASI_INLINED void add_ad(double factor, const double *a, double *out) {
+  asi_add_skew(factor, a + 3, out, N);
+  asi_add_skew(factor, a, out + 3, N);
+  asi_add_skew(factor, a + 3, out + 3 * N + 3, N);
+}
+
+/// out += factor B(y)
+static void add_B(double factor, const double *y, double *out) {
+  asi_add_skew(factor, y, out + 3, N);
+  asi_add_skew(factor, y, out + 3 * N, N);
+  asi_add_skew(factor, y + 3, out + 3 * N + 3, N);
+}
+
+/// out = (or +=) factor a~ F b~, F diagonal: every seventh number
+ASI_INLINED void put_skew_diagonal_skew(bool adds, double factor, const double *a, const double *F,
+                                        const double *b, double *out) {
+  const double f = factor * F[0], g = factor * F[N + 1], h = factor * F[2 * (N + 1)];
+  const double x = a[0] * b[0], y = a[1] * b[1], z = a[2] * b[2];
+  const double all[9] = {-(g * z + h * y), h * b[0] * a[1],  g * b[0] * a[2], //
+                         h * b[1] * a[0],  -(f * z + h * x), f * b[1] * a[2], //
+                         g * b[2] * a[0],  f * b[2] * a[1],  -(f * y + g * x)};
+#pragma GCC unroll 9
+  for (int i = 0; i < 9; ++i) {
+    double *const to = out + i / 3 * N + i % 3;
+    *to = adds ? *to + all[i] : all[i];
+  }
+}
+
+/// out += factor A B
+ASI_INLINED void add_product(double factor, const double *A, const double *B, double *out) {
+  for (int i = 0; i < N; ++i, out += N) {
+    asi_simd2 sum[3] = {asi_simd_load(out), asi_simd_load(out + 2), asi_simd_load(out + 4)};
+#pragma GCC unroll 6
+    for (int k = 0; k < N; ++k) {
+      const asi_simd2 a = asi_simd_splat(factor * A[N * i + k]);
+#pragma GCC unroll 3
+      for (int j = 0; j < 3; ++j) sum[j] += a * asi_simd_load(B + N * k + 2 * j);
+    }
+#pragma GCC unroll 3
+    for (int j = 0; j < 3; ++j) asi_simd_store(out + 2 * j, sum[j]);
+  }
+}
+
+static void transpose(const double *A, double *out) {
+  for (int i = 0; i < N; ++i)
+    for (int j = 0; j < N; ++j) out[N * i + j] = A[N * j + i];
+}
+
+/// A = A D
+ASI_INLINED void shrink_columns(const asi_beam *b, double *A) {
+  for (int i = 0; i < N; ++i) shrink(b, A + N * i);
+}
+
+/// out += D A
+ASI_INLINED void add_shrunk(const asi_beam *b, const double *A, double *out) {
+  for (int i = 0; i < N; ++i)
+    for (int j = 0; j < N; ++j)
+      out[N * i + j] += (i == 1 || i == 2 ? b->part[i - 1] : 1.0) * A[N * i + j];
 }
 
 // ---- K*(d) ------------------------------------------------------------------------------------------
 
-/// m += A^T F_2 A + T F_1 A + (T F_1 A)^T, below the diagonal, for any F_1 and F_2
-static void add_general(const asi_beam *b, const double *t, const double *A, double *m) {
-  double left[N * N], FA[N * N] = {0};
+/// m += A^T F_2 A + T F_1 A + (T F_1 A)^T, below the diagonal, for any F_1 and F_2; A T_1 = (v; 0)
+static void add_general(const asi_beam *b, const double *d, const double *t, const double *v,
+                        double *m) {
+  double left[N * N], A[N * N] = {0}, FA[N * N] = {0};
+  asi_add_skew(-1.0, d + 3, A, N);
+  asi_add_skew(-1.0, d, A + 3 * N, N);
+  asi_add_skew(-1.0, d + 3, A + 3 * N + 3, N);
+  for (int i = 0; i < N; ++i) A[N * i] = i < 3 ? v[i] : 0.0;
   memcpy(left, b->F1, sizeof left);
   for (int j = 0; j < N; ++j)
     left[j] = t[0] * b->F1[j] + t[1] * b->F1[N + j] + t[2] * b->F1[2 * N + j];
-  for (int i = 0; i < N; ++i)
-    for (int k = 0; k < N; ++k)
-      for (int j = 0; j < N; ++j) FA[N * i + j] += b->F2[N * i + k] * A[N * k + j];
+  add_product(1.0, b->F2, A, FA);
   for (int i = 0; i < N; ++i)
     for (int j = 0; j <= i; ++j)
       for (int k = 0; k < N; ++k)
@@ -127,20 +173,17 @@ static void add_general(const asi_beam *b, const double *t, const double *A, dou
                         A[N * k + i] * left[N * j + k];
 }
 
-/// The same with F_1 = 0 and F_2 diagonal. A has no numbers above on the right.
-static void add_diagonal(const double *F2, const double *A, double *m) {
-  for (int k = 0; k < N; ++k) {
-    const double *row = A + N * k, f = F2[(N + 1) * k];
-    const int end = k < 3 ? 3 : N;
-    for (int i = 0; i < end; ++i) {
-      const double by = f * row[i];
-      for (int j = 0; j <= i; ++j) m[N * i + j] += by * row[j];
-    }
-  }
+/// The same with F_1 = 0 and F_2 diagonal, but for the first column.
+ASI_INLINED void add_diagonal(const double *F2, const double *d, double *m) {
+  const double *u = d, *w = d + 3, *Fw = F2 + 3 * (N + 1);
+  put_skew_diagonal_skew(true, -1.0, w, F2, w, m);
+  put_skew_diagonal_skew(true, -1.0, u, Fw, u, m);
+  put_skew_diagonal_skew(true, -1.0, w, Fw, u, m + 3 * N);
+  put_skew_diagonal_skew(true, -1.0, w, Fw, w, m + 3 * N + 3);
 }
 
 /// m = L D L^T, from and to below the diagonal; false: it is not positive.
-static bool factorize_matrix(double *m, double *inverse) {
+ASI_INLINED bool factorize_matrix(double *m, double *inverse) {
 #pragma GCC unroll 6
   for (int k = 0; k < N; ++k) {
     double row[N];
@@ -162,207 +205,249 @@ static bool factorize_matrix(double *m, double *inverse) {
 
 /// T F*(d) T^T = L D L^T, where T puts t = u~/L into the first row: there bending leaves zeros, and what stretches the line is not found as the
 /// small difference of what bends it. False: it is not positive.
-static bool factorize(const asi_beam *b, asi_beam_strain *x) {
+ASI_INLINED bool factorize(const asi_beam *b, asi_beam_strain *x) {
   const double *u = x->d, *w = x->d + 3, per = 1.0 / b->length;
   double *const m = x->factor, *const t = x->t, v[3];
   for (int k = 0; k < 3; ++k) t[k] = per * u[k];
   asi_cross(t, w, v);
-  // A = [ -w~ 0; -u~ -w~ ], and its first column A T_1 = (t x w; 0)
-  const double A[N * N] = {v[0], w[2],  -w[1], 0.0,   0.0,   0.0,   //
-                           v[1], 0.0,   w[0],  0.0,   0.0,   0.0,   //
-                           v[2], -w[0], 0.0,   0.0,   0.0,   0.0,   //
-                           0.0,  u[2],  -u[1], 0.0,   w[2],  -w[1], //
-                           0.0,  0.0,   u[0],  -w[2], 0.0,   w[0],  //
-                           0.0,  -u[0], 0.0,   w[1],  -w[0], 0.0};
+  const bool general = b->coupled || b->tapered;
   memcpy(m, b->F0, N * N * sizeof *m);
+  if (!general) add_diagonal(b->F2, x->d, m);
+#pragma GCC unroll 6
   for (int i = 0; i < N; ++i) m[N * i] = asi_dot(b->F0 + N * i, t);
   m[0] = t[0] * m[0] + t[1] * m[N] + t[2] * m[2 * N];
-  if (b->coupled || b->tapered)
-    add_general(b, t, A, m);
-  else
-    add_diagonal(b->F2, A, m);
+  if (general) {
+    add_general(b, x->d, t, v, m);
+  } else {
+    const double Fv[3] = {b->F2[0] * v[0], b->F2[N + 1] * v[1], b->F2[2 * (N + 1)] * v[2]};
+    m[0] += asi_dot(v, Fv);
+    m[N] += w[2] * Fv[0] - w[0] * Fv[2];
+    m[2 * N] += w[0] * Fv[1] - w[1] * Fv[0];
+  }
   return factorize_matrix(m, x->inverse);
 }
 
 /// out = K*(d) x
-ASI_INLINED void solve(const asi_beam_strain *at, const two *x, two *out) {
+ASI_INLINED void solve(const asi_beam_strain *at, const double *x, double *out) {
   const double *m = at->factor;
-  two first = asi_simd_splat(0.0);
-#pragma GCC unroll 3
-  for (int k = 0; k < 3; ++k) first += asi_simd_splat(at->t[k]) * x[k];
-#pragma GCC unroll 6
-  for (int i = 0; i < N; ++i) out[i] = x[i];
-  out[0] = first;
+  memcpy(out, x, N * sizeof *out);
+  out[0] = asi_dot(at->t, x);
 #pragma GCC unroll 6
   for (int i = 1; i < N; ++i)
 #pragma GCC unroll 6
-    for (int k = 0; k < i; ++k) out[i] -= asi_simd_splat(m[N * i + k]) * out[k];
+    for (int k = 0; k < i; ++k) out[i] -= m[N * i + k] * out[k];
 #pragma GCC unroll 6
-  for (int i = 0; i < N; ++i) out[i] *= asi_simd_splat(at->inverse[i]);
+  for (int i = 0; i < N; ++i) out[i] *= at->inverse[i];
 #pragma GCC unroll 6
   for (int i = N - 1; i > 0; --i)
 #pragma GCC unroll 6
-    for (int k = 0; k < i; ++k) out[k] -= asi_simd_splat(m[N * i + k]) * out[i];
-  first = out[0];
-  out[0] = asi_simd_splat(0.0);
-#pragma GCC unroll 3
-  for (int k = 0; k < 3; ++k) out[k] += asi_simd_splat(at->t[k]) * first;
+    for (int k = 0; k < i; ++k) out[k] -= m[N * i + k] * out[i];
+  const double first = out[0];
+  out[0] = 0.0;
+  asi_add(first, at->t, out);
 }
 
-/// out += D (B(y) Cx + B(x) z) L, where Cx = C x
-ASI_INLINED void add_turned(const asi_beam *b, const two *y, const two *z, const two *x,
-                            const two *Cx, two *out) {
-  two sum[N];
-  clear(sum);
-  add_dual(Cx, y, sum);
-  add_dual(z, x, sum);
+/// out = L G^T s, where Cs = C s
+ASI_INLINED void times_G_transposed(const asi_beam *b, const asi_beam_strain *at, const double *s,
+                                    const double *Cs, double *out) {
+  double sum[N] = {0};
+  add_dual(Cs, at->y, sum);
+  add_dual(at->z, s, sum);
   shrink(b, sum);
-#pragma GCC unroll 6
-  for (int i = 0; i < N; ++i) out[i] += asi_simd_splat(b->length) * sum[i];
+  for (int i = 0; i < N; ++i) out[i] = s[i] + b->length * sum[i];
 }
 
-bool asi_beam_stress(const asi_beam *b, const double *d, const double *rate, asi_beam_strain *at) {
-  for (int k = 0; k < N; ++k) at->strain[k] = (d[k] - b->rest[k]) / b->length;
-  if (b->plain) {
-    for (int k = 0; k < N; ++k) at->r[k] = rate ? rate[k] / b->length : 0.0;
-    for (int i = 0; i < N; ++i) {
-      at->stress[i] = at->s[i] = 0.0;
-      for (int k = 0; k < N; ++k) {
-        at->stress[i] += b->K[N * i + k] * (at->strain[k] + b->tau * at->r[k]);
-        at->s[i] += b->K[N * i + k] * at->r[k];
-      }
-      at->y[i] = at->stress[i] - b->tau * at->s[i];
+static bool plain_stress(const asi_beam *b, const double *rate, asi_beam_strain *at) {
+  for (int k = 0; k < N; ++k) at->r[k] = rate ? rate[k] / b->length : 0.0;
+  for (int i = 0; i < N; ++i) {
+    at->stress[i] = at->s[i] = 0.0;
+    for (int k = 0; k < N; ++k) {
+      at->stress[i] += b->K[N * i + k] * (at->strain[k] + b->tau * at->r[k]);
+      at->s[i] += b->K[N * i + k] * at->r[k];
     }
-    return true;
-  }
-  for (int k = 0; k < N; ++k) at->d[k] = d[k];
-  for (int k = 0; k < 2; ++k)
-    at->d[k + 1] = b->rest[k + 1] + b->part[k] * (d[k + 1] - b->rest[k + 1]);
-  if (!factorize(b, at)) return false;
-  two D[N], e[N], y[N], z[N], N_[N];
-  splat(at->d, D);
-  splat(at->strain, e);
-  solve(at, e, y);
-  clear(z);
-  add_C(b, D, y, z);
-  clear(N_);
-  add_dual(z, y, N_);
-  shrink(b, N_);
-#pragma GCC unroll 6
-  for (int i = 0; i < N; ++i) N_[i] = y[i] + asi_simd_splat(b->length) * N_[i];
-  for (int i = 0; i < N; ++i) {
-    at->y[i] = y[i][0];
-    at->z[i] = z[i][0];
-    at->stress[i] = N_[i][0];
-  }
-  if (!rate) return true;
-  two p[N], By[N], q[N], r[N], s[N], Cs[N];
-  splat(rate, p);
-#pragma GCC unroll 6
-  for (int i = 0; i < N; ++i) r[i] = p[i] / asi_simd_splat(b->length);
-  shrink(b, p);
-  clear(By);
-  add_dual(p, y, By);
-  times_F2(b, By, q);
-  subtract_C_transposed(b, D, By, r);
-  add_bracket(z, p, r);
-  solve(at, r, s);
-  clear(Cs);
-  add_C(b, D, s, Cs);
-  two sum[N];
-#pragma GCC unroll 6
-  for (int i = 0; i < N; ++i) sum[i] = s[i];
-  add_turned(b, y, z, s, Cs, sum);
-  for (int i = 0; i < N; ++i) {
-    at->p[i] = p[i][0];
-    at->q[i] = q[i][0];
-    at->r[i] = r[i][0];
-    at->s[i] = s[i][0];
-    at->Cs[i] = Cs[i][0];
-    at->stress[i] += b->tau * sum[i][0];
+    at->y[i] = at->stress[i] - b->tau * at->s[i];
   }
   return true;
 }
 
-/// What the rate adds to dN for a direction: d~ its part for d~, dz of z, of which dy has the part Cdy.
-ASI_INLINED void add_damped(const asi_beam *b, const asi_beam_strain *at, const two *d,
-                            const two *y, const two *z, const two *by, const two *dy, const two *dz,
-                            two *out) {
-  two p[N], q[N], s[N], Cs[N], a[N], F[N], r[N], ds[N], Cds[N], sum[N];
-  splat(at->p, p);
-  splat(at->q, q);
-  splat(at->s, s);
-  splat(at->Cs, Cs);
-  clear(r);
-  add_bracket(q, by, r);
-  clear(a);
-  add_dual(p, dy, a);
-  add_dual(by, s, a); // dF* s
-  subtract_C_transposed(b, d, a, r);
-  add_bracket(dz, p, r);
-  add_bracket(Cs, by, r);
-  solve(at, r, ds);
-  clear(Cds);
-  add_C(b, d, ds, Cds);
-  clear(a);
-  add_dual(by, s, a);
-  times_F2(b, a, F);
-  clear(sum);
-  add_dual(Cs, dy, sum);
-  add_dual(F, y, sum);
-  add_dual(dz, s, sum);
-  shrink(b, sum);
-#pragma GCC unroll 6
-  for (int i = 0; i < N; ++i) sum[i] = asi_simd_splat(b->length) * sum[i] + ds[i];
-  add_turned(b, y, z, ds, Cds, sum);
-#pragma GCC unroll 6
-  for (int i = 0; i < N; ++i) out[i] += asi_simd_splat(b->tau) * sum[i];
+ASI_TWICE bool asi_beam_stress(const asi_beam *b, const double *d, const double *rate,
+                               asi_beam_strain *at) {
+  for (int k = 0; k < N; ++k) at->strain[k] = (d[k] - b->rest[k]) / b->length;
+  if (b->plain) return plain_stress(b, rate, at);
+  memcpy(at->d, d, sizeof at->d);
+  for (int k = 0; k < 2; ++k)
+    at->d[k + 1] = b->rest[k + 1] + b->part[k] * (d[k + 1] - b->rest[k + 1]);
+  if (!factorize(b, at)) return false;
+  double turned[N] = {0};
+  solve(at, at->strain, at->y);
+  times_C(b, at->d, at->y, at->z);
+  add_dual(at->z, at->y, turned);
+  shrink(b, turned);
+  for (int i = 0; i < N; ++i) at->stress[i] = at->y[i] + b->length * turned[i];
+  if (!rate) return true;
+  double By[N] = {0}, damping[N];
+  for (int i = 0; i < N; ++i) {
+    at->p[i] = rate[i];
+    at->r[i] = rate[i] / b->length;
+  }
+  shrink(b, at->p);
+  add_dual(at->p, at->y, By);
+  times_F2(b, By, at->q);
+  subtract_C_transposed(b, at->d, By, at->r);
+  add_bracket(at->z, at->p, at->r);
+  solve(at, at->r, at->s);
+  times_C(b, at->d, at->s, at->Cs);
+  times_G_transposed(b, at, at->s, at->Cs, damping);
+  for (int i = 0; i < N; ++i) at->stress[i] += b->tau * damping[i];
+  return true;
 }
 
-void asi_beam_stress_tangents(const asi_beam *b, const asi_beam_strain *at, double *by_d,
-                              double *by_rate) {
+/// Rows of L^-1 T M
+ASI_INLINED void forward(const asi_beam_strain *at, double *M) {
+  for (int j = 0; j < N; ++j)
+    M[j] = at->t[0] * M[j] + at->t[1] * M[N + j] + at->t[2] * M[2 * N + j];
+#pragma GCC unroll 3
+  for (int c = 0; c < N; c += 2) {
+    asi_simd2 x[N];
+#pragma GCC unroll 6
+    for (int i = 0; i < N; ++i) {
+      x[i] = asi_simd_load(M + N * i + c);
+#pragma GCC unroll 6
+      for (int k = 0; k < i; ++k) x[i] -= asi_simd_splat(at->factor[N * i + k]) * x[k];
+      asi_simd_store(M + N * i + c, x[i]);
+    }
+  }
+}
+
+/// out = T^T L^-T D^-1 P
+static void backward(const asi_beam_strain *at, const double *P, double *out) {
+#pragma GCC unroll 3
+  for (int c = 0; c < N; c += 2) {
+    asi_simd2 x[N];
+#pragma GCC unroll 6
+    for (int i = N - 1; i >= 0; --i) {
+      x[i] = asi_simd_splat(at->inverse[i]) * asi_simd_load(P + N * i + c);
+#pragma GCC unroll 6
+      for (int k = i + 1; k < N; ++k) x[i] -= asi_simd_splat(at->factor[N * k + i]) * x[k];
+    }
+    const asi_simd2 first = x[0];
+    x[0] = asi_simd_splat(0.0);
+#pragma GCC unroll 6
+    for (int i = 0; i < N; ++i) {
+      if (i < 3) x[i] += asi_simd_splat(at->t[i]) * first;
+      asi_simd_store(out + N * i + c, x[i]);
+    }
+  }
+}
+
+/// out = (or +=) factor P^T D^-1 Q
+ASI_INLINED void put_weighed(bool adds, const asi_beam_strain *at, double factor, const double *P,
+                             const double *Q, double *out) {
+  double weight[N];
+  for (int k = 0; k < N; ++k) weight[k] = factor * at->inverse[k];
+  for (int i = 0; i < N; ++i, out += N) {
+    asi_simd2 sum[3];
+#pragma GCC unroll 3
+    for (int j = 0; j < 3; ++j) sum[j] = adds ? asi_simd_load(out + 2 * j) : asi_simd_splat(0.0);
+#pragma GCC unroll 6
+    for (int k = 0; k < N; ++k) {
+      const asi_simd2 by = asi_simd_splat(weight[k] * P[N * k + i]);
+#pragma GCC unroll 3
+      for (int j = 0; j < 3; ++j) sum[j] += by * asi_simd_load(Q + N * k + 2 * j);
+    }
+#pragma GCC unroll 3
+    for (int j = 0; j < 3; ++j) asi_simd_store(out + 2 * j, sum[j]);
+  }
+}
+
+/// CB = -C^T B(y), out = L B(y) F_2 B(y)
+ASI_INLINED void set_turning(const asi_beam *b, const asi_beam_strain *at, double *CB,
+                             double *out) {
+  const double *u = at->d, *w = at->d + 3, *n = at->y, *m = at->y + 3, L = b->length;
+  const double *F = b->F2, *Fw = b->F2 + 3 * (N + 1);
+  if (!b->coupled && !b->tapered) {
+    put_skew_diagonal_skew(false, -1.0, u, Fw, n, CB);
+    put_skew_diagonal_skew(false, -1.0, w, F, n, CB + 3);
+    put_skew_diagonal_skew(true, -1.0, u, Fw, m, CB + 3);
+    put_skew_diagonal_skew(false, -1.0, w, Fw, n, CB + 3 * N);
+    put_skew_diagonal_skew(false, -1.0, w, Fw, m, CB + 3 * N + 3);
+    put_skew_diagonal_skew(false, L, n, Fw, n, out);
+    put_skew_diagonal_skew(false, L, n, Fw, m, out + 3);
+    put_skew_diagonal_skew(false, L, m, Fw, n, out + 3 * N);
+    put_skew_diagonal_skew(false, L, n, F, n, out + 3 * N + 3);
+    put_skew_diagonal_skew(true, L, m, Fw, m, out + 3 * N + 3);
+    return;
+  }
+  double B[N * N] = {0}, FB[N * N] = {0}, ad[N * N] = {0};
+  memset(CB, 0, N * N * sizeof *CB);
+  memset(out, 0, N * N * sizeof *out);
+  add_B(1.0, at->y, B);
+  add_product(1.0, b->F2, B, FB);
+  add_ad(1.0, at->d, ad);
+  add_product(-1.0, ad, FB, CB);
+  add_product(-1.0, b->F1, B, CB);
+  add_product(L, B, FB, out);
+}
+
+/// What damping adds to by_d; P = L^-1 T G.
+static void add_damped(const asi_beam *b, const asi_beam_strain *at, const double *P,
+                       double *by_d) {
+  const double factor = b->tau * b->length;
+  double By[N * N] = {0}, Bs[N * N] = {0}, Ct[N * N], C[N * N], dy[N * N], dz[N * N] = {0};
+  double ad[N * N] = {0}, A[N * N], CA[N * N] = {0}, X[N * N] = {0}, FBs[N * N] = {0},
+                M[N * N] = {0};
+  add_B(1.0, at->y, By);
+  add_B(1.0, at->s, Bs);
+  add_ad(1.0, at->d, ad);
+  memcpy(Ct, b->F1, sizeof Ct);
+  add_product(1.0, ad, b->F2, Ct);
+  transpose(Ct, C);
+  backward(at, P, dy);
+  add_product(1.0, b->F2, By, dz);
+  shrink_columns(b, dz);
+  add_product(1.0, C, dy, dz);
+  add_ad(1.0, at->q, X);
+  add_ad(1.0, at->Cs, X);
+  add_product(-1.0, Ct, Bs, X);
+  shrink_columns(b, X);
+  memset(ad, 0, sizeof ad);
+  add_ad(1.0, at->p, ad);
+  transpose(ad, A);
+  add_product(1.0, Ct, A, CA);
+  add_product(-1.0, CA, dy, X);
+  add_product(-1.0, ad, dz, X);
+  forward(at, X);
+  put_weighed(true, at, factor, P, X, by_d);
+  memset(ad, 0, sizeof ad);
+  add_ad(1.0, at->Cs, ad);
+  transpose(ad, A);
+  add_product(factor, A, dy, M);
+  add_product(factor, Bs, dz, M);
+  add_product(1.0, b->F2, Bs, FBs);
+  shrink_columns(b, FBs);
+  add_product(factor, By, FBs, M);
+  add_shrunk(b, M, by_d);
+}
+
+ASI_TWICE void asi_beam_stress_tangents(const asi_beam *b, const asi_beam_strain *at, double *by_d,
+                                        double *by_rate) {
   const double per = 1.0 / b->length;
   if (b->plain) {
     for (int k = 0; k < N * N; ++k) by_d[k] = b->K[k] * per;
     for (int k = 0; k < N * N && by_rate; ++k) by_rate[k] = b->tau * b->K[k] * per;
     return;
   }
-  two d[N], y[N], z[N];
-  splat(at->d, d);
-  splat(at->y, y);
-  splat(at->z, z);
-  for (int c = 0; c < N; c += 2) {
-    two by[N], By[N], dy[N], dz[N], Cdy[N], sum[N];
-    clear(sum);
-    sum[c][0] = per;
-    sum[c + 1][1] = per;
-    clear(by);
-    by[c][0] = by[c + 1][1] = 1.0;
-    shrink(b, by);
-    clear(By);
-    add_dual(by, y, By);
-    subtract_C_transposed(b, d, By, sum);
-    add_bracket(z, by, sum);
-    solve(at, sum, dy);
-    clear(Cdy);
-    add_C(b, d, dy, Cdy);
-    times_F2(b, By, dz);
-    if (by_rate) {
-#pragma GCC unroll 6
-      for (int i = 0; i < N; ++i) sum[i] = dy[i];
-      add_turned(b, y, z, dy, Cdy, sum);
-      for (int i = 0; i < N; ++i)
-        asi_simd_store(by_rate + N * i + c, asi_simd_splat(b->tau) * sum[i]);
-    }
-#pragma GCC unroll 6
-    for (int i = 0; i < N; ++i) {
-      dz[i] += Cdy[i];
-      sum[i] = dy[i];
-    }
-    add_turned(b, y, z, dy, dz, sum);
-    if (by_rate) add_damped(b, at, d, y, z, by, dy, dz, sum);
-    for (int i = 0; i < N; ++i) asi_simd_store(by_d + N * i + c, sum[i]);
-  }
+  double P[N * N], turned[N * N];
+  set_turning(b, at, P, turned);
+  add_ad(1.0, at->z, P);
+  shrink_columns(b, P);
+  for (int i = 0; i < N; ++i) P[(N + 1) * i] += per; // G
+  forward(at, P);
+  put_weighed(false, at, b->length, P, P, by_d);
+  for (int k = 0; k < N * N && by_rate; ++k) by_rate[k] = b->tau * by_d[k];
+  shrink_columns(b, turned);
+  add_shrunk(b, turned, by_d);
+  if (by_rate) add_damped(b, at, P, by_d);
 }
 
 // ---- from the section -------------------------------------------------------------------------------

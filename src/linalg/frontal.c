@@ -236,7 +236,6 @@ DEFINE_SMALL(5, 6, 6)
 DEFINE_SMALL(11, 6, 6) // both, where forces of the joint couple its bodies
 DEFINE_SMALL(3, 3, 3)  // joints alone
 DEFINE_SMALL(5, 5, 5)
-DEFINE_SMALL(6, 6, 6)
 DEFINE_SMALL(9, 6, 6)
 DEFINE_SMALL(3, 12, 12)
 
@@ -245,22 +244,33 @@ DEFINE_SMALL(3, 12, 12)
     w, r, split, factor_##w##_##r##_##split, forward_##w##_##r##_##split,                          \
         backward_##w##_##r##_##split                                                               \
   }
-static const kernel kernels[] = {KERNEL(6, 3, 3), KERNEL(3, 6, 6),  KERNEL(3, 6, 3),
-                                 KERNEL(6, 5, 5), KERNEL(5, 6, 6),  KERNEL(11, 6, 6),
-                                 KERNEL(3, 3, 3), KERNEL(5, 5, 5),  KERNEL(6, 6, 6),
-                                 KERNEL(9, 6, 6), KERNEL(3, 12, 12)};
+static const kernel kernels[] = {
+    KERNEL(6, 3, 3),  KERNEL(3, 6, 6), KERNEL(3, 6, 3), KERNEL(6, 5, 5), KERNEL(5, 6, 6),
+    KERNEL(11, 6, 6), KERNEL(3, 3, 3), KERNEL(5, 5, 5), KERNEL(9, 6, 6), KERNEL(3, 12, 12)};
 static const kernel any = {0, 0, 0, factor_any, forward_any, backward_any};
 static const kernel tiled = {0, 0, 0, factor_tiled, forward_tiled, backward_tiled};
 
+// Two bodies that act on each other, as nodes of a beam.
+DEFINE_KERNEL(6_6_6, , 6, 6, 6, 0)
+static const kernel couple = KERNEL(6, 6, 6);
+
 #if defined __x86_64__ && defined __GNUC__
-DEFINE_ANY(wide, __attribute__((target("avx2"))), 2)
+#define AVX2 __attribute__((target("avx2")))
+DEFINE_ANY(wide, AVX2, 2)
+DEFINE_KERNEL(wide_couple, AVX2, 6, 6, 6, 0)
 static const kernel wide = {0, 0, 0, factor_wide, forward_wide, backward_wide};
-static const kernel *large_kernel(void) { return __builtin_cpu_supports("avx2") ? &wide : &tiled; }
+static const kernel wide_couple = {
+    6, 6, 6, factor_wide_couple, forward_wide_couple, backward_wide_couple};
+static bool is_wide(void) { return __builtin_cpu_supports("avx2"); }
+static const kernel *large_kernel(void) { return is_wide() ? &wide : &tiled; }
+static const kernel *couple_kernel(void) { return is_wide() ? &wide_couple : &couple; }
 #else
 static const kernel *large_kernel(void) { return &tiled; }
+static const kernel *couple_kernel(void) { return &couple; }
 #endif
 
 static const kernel *kernel_of(const asi_front *f) {
+  if (f->w == 6 && f->r == 6 && f->split == 6) return couple_kernel();
   for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; ++k)
     if (kernels[k].w == f->w && kernels[k].r == f->r && kernels[k].split == f->split)
       return &kernels[k];

@@ -378,6 +378,7 @@ typedef struct walk {
   asi_body_output own;
   plan plan; ///< for elements that are no ball joints
   as_element_input in;
+  double acceleration[2 * 6]; ///< of a beam's bodies
   recent bodies;
   asi_local local; ///< once there is a plan
 } walk;
@@ -404,6 +405,9 @@ static int evaluate_element(walk *w, const asi_placed *e) {
   const asi_scatter_map *shape = &m->shape[e->shape];
   const plan *p = &w->plan;
   asi_element_point(w->at, e, &w->in);
+  const bool joined = e->e.inertia && (w->to->block_set & AS_BLOCKS_JOIN_INERTIA);
+  if (joined) asi_inertia_acceleration(m, &e->e, w->at->vdot, w->acceleration);
+  w->in.acceleration = joined ? w->acceleration : NULL;
   const int code = shape->n_states > 0 ? evaluate_with_states(w, e)
                                        : e->e.type->evaluate(&w->in, &p->out, e->data);
   if (code) return code;
@@ -440,6 +444,7 @@ static void begin_walk(walk *w, const as_model *m, const as_point *at, const tar
   w->in.x = at->x;
   w->in.y = at->y;
   w->in.why = NULL;
+  w->in.acceleration = NULL;
   w->in.state = NULL;
   forget(&w->bodies);
 }

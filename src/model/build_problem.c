@@ -164,6 +164,7 @@ as_status asi_build_problem(as_model *m, const asi_pattern pattern[ASI_LOCAL_BLO
     def.n_psi = m->n_psi;
     def.force_kind = m->general ? AS_FORCE_GENERAL : AS_FORCE_ADDITIVE;
     def.mass_constant = m->n_massive + m->n_flexibles == 0;
+    def.joins_inertia = m->joins_inertia;
     def.scleronomic = true;
     for (int i = 0; i < m->n_elements; ++i)
       if (m->element[i].e.rheonomic) def.scleronomic = false;

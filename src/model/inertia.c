@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "elements/beam.h"
 #include "elements/vector.h"
 #include "model/flexibles.h"
 #include "model/look.h"
@@ -138,6 +139,7 @@ static as_status list_massive(as_model *m, const as_builder *b, size_t *entries,
   m->massive = asi_calloc((size_t)m->n_massive, sizeof *m->massive);
   if (m->massive == NULL) return asi_fail_memory(error);
   *entries = 0;
+  m->joins_inertia = m->n_flexibles == 0;
   for (int i = 0, n = 0; i < m->n_elements; ++i) {
     const asi_element *e = &m->element[i].e;
     if (e->inertia == NULL) continue;
@@ -145,6 +147,7 @@ static as_status list_massive(as_model *m, const as_builder *b, size_t *entries,
     if (status) return status;
     const int size = 36 * e->n_bodies * e->n_bodies;
     m->massive[n++].element = i;
+    m->joins_inertia = m->joins_inertia && e->type == &asi_beam_type;
     *entries += count_flags(b->pattern[e->pattern].M, size) +
                 count_flags(b->pattern[e->pattern].Ma_q, size);
   }
@@ -219,6 +222,7 @@ static void look(const as_model *m, const as_point *at, const asi_placed *p, see
   in->x = at->x;
   in->y = at->y;
   in->why = NULL;
+  in->acceleration = NULL;
   asi_element_point(at, p, in);
   for (int b = 0; b < p->e.n_bodies; ++b) {
     see(m, at, p->e.body[b], b, s);
@@ -258,6 +262,14 @@ int asi_inertia_mass(const as_model *m, const as_point *at, double *value) {
   return AS_DONE;
 }
 
+void asi_inertia_acceleration(const as_model *m, const asi_element *e, const double *vdot,
+                              double *a) {
+  for (int b = 0; b < e->n_bodies; ++b, a += 6) {
+    const asi_body *body = e->body[b] >= 0 ? &m->body[e->body[b]] : NULL;
+    for (int k = 0; k < 6; ++k) a[k] = body && k < body->n ? vdot[body->v + k] : 0.0;
+  }
+}
+
 int asi_inertia_blocks(const as_model *m, const as_point *at, double *value) {
   seen bodies;
   double Ma_q[AS_ELEMENT_COLUMNS * AS_ELEMENT_COLUMNS], a[AS_ELEMENT_COLUMNS];
@@ -268,10 +280,7 @@ int asi_inertia_blocks(const as_model *m, const as_point *at, double *value) {
     const int columns = 6 * p->e.n_bodies;
     as_element_input in;
     look(m, at, p, &bodies, &in);
-    for (int k = 0; k < columns; ++k) {
-      const int from = component(m, &p->e, k);
-      a[k] = from >= 0 ? at->vdot[from] : 0.0;
-    }
+    asi_inertia_acceleration(m, &p->e, at->vdot, a);
     memset(Ma_q, 0, (size_t)columns * (size_t)columns * sizeof *Ma_q);
     const int code = p->e.inertia(&in, a, &(as_element_inertia){.Ma_q = Ma_q}, p->data);
     if (code) return blame(code, x->element);

@@ -260,6 +260,79 @@ static void test_pretwisted(void **state) {
   assert_true(error[0] < 0.02 && log2(error[0] / error[1]) > 1.9);
 }
 
+/// Twisted by 90 degrees, with a small load that is normal to the sections: by quadrature of the straight beam's equations.
+static double twisted_error(int n) {
+  const as_beam_section section = beam_section((double[6]){2e7, 1e7, 1e7, 300.0, 100.0, 2000.0},
+                                               1.0, (double[3]){1e-4, 5e-5, 5e-5});
+  static const double exact[3] = {1.0, -3.0868395605773776e-6, 6.971088828591339e-6};
+  const as_curve load = {.constant = 0.01};
+  as_beam_station station[9];
+  as_error error;
+  as_builder *b = machine_builder(0.0, 0.0, 0.0);
+  for (int i = 0; i <= n; ++i) {
+    const double a = PI / 2.0 * i / n;
+    asi_set((double)i / n, 0.0, 0.0, station[i].position);
+    beam_axes(ex, (double[3]){0.0, cos(a), sin(a)}, station[i].quaternion);
+    station[i].body = i ? AS_NO_BODY : AS_GROUND;
+  }
+  as_beam_def def = as_default_beam_def();
+  def.station = station;
+  def.n_stations = n + 1;
+  def.section = &section;
+  def.following[2] = &load;
+  if (as_builder_add_beam(b, &def, NULL, &error)) fail_msg("%s", error.message);
+  bench x = bench_make(b);
+  as_body_motion tip = tip_of(&x, grow(&x, 1));
+  asi_add(-1.0, exact, tip.x);
+  bench_free(&x);
+  return asi_norm(tip.x) / 7.62e-6;
+}
+
+static void test_load_on_twisted(void **state) {
+  (void)state;
+  const double two = twisted_error(2), four = twisted_error(4), eight = twisted_error(8);
+  assert_true(two < 5e-3 && four < 3e-4 && eight < 2e-5);
+  assert_true(log2(two / four) > 3.7 && log2(four / eight) > 3.7);
+}
+
+/// A closed ring, pressed together by two forces: half of it is given as n elements, its top is at (pi/4 - 2/pi) F R^3/EI + pi/4 F R (1/GA
+/// + 1/EA) lower.
+static double ring_error(int n) {
+  const double R = 0.5, F = 1e-3, EA = 2e6, GA = 8e5, EI = 40.0;
+  const as_beam_section section =
+      beam_section((double[6]){EA, GA, GA, 30.0, EI, EI}, 1.0, (double[3]){1e-4, 5e-5, 5e-5});
+  as_beam_station station[33];
+  as_error error;
+  as_builder *b = machine_builder(0.0, 0.0, 0.0);
+  for (int i = 0; i <= 2 * n; ++i) {
+    const double a = PI * i / n;
+    asi_set(R * sin(a), R * (1.0 - cos(a)), 0.0, station[i].position);
+    beam_axes((double[3]){cos(a), sin(a), 0.0}, (double[3]){-sin(a), cos(a), 0.0},
+              station[i].quaternion);
+    station[i].body = i % (2 * n) ? AS_NO_BODY : AS_GROUND;
+  }
+  as_beam_def def = as_default_beam_def();
+  def.station = station;
+  def.n_stations = 2 * n + 1;
+  def.section = &section;
+  if (as_builder_add_beam(b, &def, NULL, &error)) fail_msg("%s", error.message);
+  const as_body_id top = as_builder_beam_node(b, (as_beam_id){0}, n);
+  beam_push(b, top, (double[3]){0, -F, 0}, none, false, NULL);
+  bench x = bench_make(b);
+  as_body_motion at;
+  as_model_body_motion(x.model, grow(&x, 1), top, &at);
+  const double exact =
+      (PI / 4.0 - 2.0 / PI) * F * R * R * R / EI + PI / 4.0 * F * R * (1.0 / GA + 1.0 / EA);
+  const double down = 2.0 * R - at.x[1];
+  bench_free(&x);
+  return fabs(down / exact - 1.0);
+}
+
+static void test_ring(void **state) {
+  (void)state;
+  for (int n = 4; n <= 16; n *= 2) assert_true(ring_error(n) < 2e-6); // exact at nodes
+}
+
 /// A taper under its weight and a load: the root carries them exactly, the tip comes by the fourth order.
 static int taper(double s, as_beam_section *out, void *user) {
   const double h = 1.0 - 0.5 * s;
@@ -425,7 +498,8 @@ int main(void) {
       cmocka_unit_test(test_bend45),     cmocka_unit_test(test_follower_loads),
       cmocka_unit_test(test_pretwisted), cmocka_unit_test(test_taper_and_weight),
       cmocka_unit_test(test_refused),    cmocka_unit_test(test_spaces),
-      cmocka_unit_test(test_length),
+      cmocka_unit_test(test_length),     cmocka_unit_test(test_load_on_twisted),
+      cmocka_unit_test(test_ring),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

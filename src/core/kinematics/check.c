@@ -531,6 +531,20 @@ static as_status say_why_not(checker *c, const as_point *at, double *const out[A
                   at->t);
 }
 
+/// The same for F_Q with -MA_Q in it. What has been evaluated one by one is joined alike.
+static as_status compare_joined(checker *c, const as_point *at, as_matrix *together,
+                                as_matrix *single) {
+  const as_matrix *by_q = &single[AS_BLOCK_MA_Q];
+  if (!c->problem->joins_inertia) return AS_OK;
+  for (int j = 0; j < by_q->cols; ++j)
+    for (int k = by_q->col_start[j]; k < by_q->col_start[j + 1]; ++k)
+      as_matrix_add(&single[AS_BLOCK_F_Q], by_q->row[k], j, -by_q->value[k]);
+  const as_status status =
+      asi_eval_blocks(&c->eval, at, AS_BLOCK_BIT(AS_BLOCK_F_Q) | AS_BLOCKS_JOIN_INERTIA, together);
+  if (status == AS_OK) compare_together(c, at, together, single);
+  return status;
+}
+
 static as_status check_together(checker *c) {
   const as_problem *p = c->problem;
   as_matrix together[AS_BLOCK_COUNT] = {{0}}, single[AS_BLOCK_COUNT] = {{0}};
@@ -554,6 +568,7 @@ static as_status check_together(checker *c) {
     if (status == AS_OK) compare_together(c, &at, together, single);
     for (int f = ASI_FN_F; f < ASI_FUNCTIONS && status == AS_OK; ++f)
       if (out[f]) status = compare_function(c, (asi_function)f, &at, single, out[f]);
+    if (status == AS_OK) status = compare_joined(c, &at, together, single);
   }
   for (int block = 0; block < AS_BLOCK_COUNT; ++block) {
     asi_matrix_free(&together[block]);

@@ -63,7 +63,7 @@ static bool explain_number(const asi_evaluator *e, const as_point *at) {
 }
 
 /// Not finite if one of the numbers is not; nor if they are so large that one has to look closely.
-static double sum_of(const double *value, int n) {
+ASI_TWICE static double sum_of(const double *value, int n) {
   asi_simd2 sum[4] = {{0.0, 0.0}, {0.0, 0.0}, {0.0, 0.0}, {0.0, 0.0}};
   int i = 0;
   for (; i + 8 <= n; i += 8)
@@ -452,10 +452,12 @@ static as_status eval_differenced(asi_evaluator *e, const as_point *at, as_block
 as_status asi_eval_blocks(asi_evaluator *e, const as_point *at, as_block_set wanted,
                           as_matrix *blocks) {
   const as_problem *p = e->problem;
+  const as_block_set joined = wanted & AS_BLOCKS_JOIN_INERTIA;
   as_status status = AS_OK;
   wanted &= p->present;
   if (wanted & AS_BLOCK_BIT(AS_BLOCK_M)) status = eval_mass(e, at, &blocks[AS_BLOCK_M]);
-  if (status == AS_OK && (wanted & p->given)) status = eval_given(e, at, wanted & p->given, blocks);
+  if (status == AS_OK && (wanted & p->given))
+    status = eval_given(e, at, (wanted & p->given) | joined, blocks);
   const as_block_set differenced = wanted & ~p->given & ~AS_BLOCK_BIT(AS_BLOCK_M);
   for (int block = 0; block < AS_BLOCK_COUNT && status == AS_OK; ++block)
     if (differenced & AS_BLOCK_BIT(block))

@@ -130,28 +130,23 @@ double asi_max_force(const as_problem *p, const double *f) {
   return max_weighed(f, p->typical, p->n);
 }
 
-/// max typical_i |m_ij| typical_j; not finite if one of them is not
+/// max typical_i |m_ij| typical_j, which stands on the diagonal, since M is positive; not finite if one of these is not
 double asi_max_mass(const as_problem *p, const as_matrix *m) {
   const double *typical = p->typical;
-  asi_simd2 most = asi_simd_splat(0.0), sum = most;
+  double most = 0.0, sum = 0.0;
   for (int j = 0; j < m->cols; ++j) {
-    const int *row = m->row + m->col_start[j], n = m->col_start[j + 1] - m->col_start[j];
-    const double *value = m->value + m->col_start[j];
-    const bool run = n > 0 && row[n - 1] - row[0] == n - 1; // rows follow each other
-    int k = 0;
-    for (; k + 1 < n; k += 2) {
-      const asi_simd2 by = run ? asi_simd_load(typical + row[0] + k)
-                               : (asi_simd2){typical[row[k]], typical[row[k + 1]]};
-      const asi_simd2 x = asi_simd_abs(asi_simd_load(value + k)) * by * asi_simd_splat(typical[j]);
-      most = asi_simd_max(x, most);
-      sum += x;
-    }
-    if (k == n) continue;
-    const asi_simd2 x = asi_simd_splat(fabs(value[k]) * typical[row[k]] * typical[j]);
-    most = asi_simd_max(x, most);
+    const int from = m->col_start[j], to = m->col_start[j + 1];
+    if (from == to) continue;
+    const int guess = from + j - m->row[from];
+    int k = guess >= from && guess < to ? guess : from; // it is there if rows follow each other
+    while (m->row[k] < j && k + 1 < to) ++k;
+    while (m->row[k] > j && k > from) --k;
+    if (m->row[k] != j) continue;
+    const double x = fabs(m->value[k]) * typical[j] * typical[j];
+    most = x > most ? x : most;
     sum += x;
   }
-  return asi_max_nan(most[0], most[1]) + 0.0 * (sum[0] + sum[1]);
+  return most + 0.0 * sum;
 }
 
 void asi_copy_values(const as_problem *p, const asi_values *from, const asi_values *to) {
@@ -199,8 +194,9 @@ as_status asi_functions(asi_kinematics *s, const as_point *at, double *const out
   as_block_set needs = 0;
   for (int f = 0; f < ASI_FUNCTIONS; ++f)
     if (out[f]) needs |= asi_eval_needs(p, (asi_function)f);
-  if (asi_eval_together(&s->eval, at, out, (needs | wanted) & p->given, s->block)) {
-    const as_status status = asi_blocks(s, at, (needs | wanted) & ~p->given);
+  const as_block_set joined = wanted & AS_BLOCKS_JOIN_INERTIA;
+  if (asi_eval_together(&s->eval, at, out, ((needs | wanted) & p->given) | joined, s->block)) {
+    const as_status status = asi_blocks(s, at, (needs | wanted) & ~(p->given | joined));
     return status ? status : asi_eval_complete(&s->eval, at, out, s->block);
   }
   as_status status = asi_blocks(s, at, needs);

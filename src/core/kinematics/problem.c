@@ -402,6 +402,8 @@ static as_status prepare(as_problem *p, const as_problem_def *def, as_error *err
   }
   for (int block = 0; block < AS_BLOCK_COUNT && status == AS_OK; ++block)
     status = prepare_block(p, (as_block)block, error);
+  const as_block_set joined = AS_BLOCK_BIT(AS_BLOCK_F_Q) | AS_BLOCK_BIT(AS_BLOCK_MA_Q);
+  p->joins_inertia = def->joins_inertia && (p->given & joined) == joined;
   if (status == AS_OK) status = prepare_groups(p, def, error);
   if (status == AS_OK) status = prepare_sizes(p, error);
   if (status == AS_OK) status = prepare_samplers(p, def, error);

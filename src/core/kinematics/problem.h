@@ -66,6 +66,7 @@ struct as_problem {
   bool is_forest;       ///< joints make no loops: they are independent everywhere
   as_block_set present; ///< blocks with entries
   as_block_set given;   ///< of these, the ones that the callback fills
+  bool joins_inertia;   ///< F_Q can be had with -MA_Q in it
   asi_pattern pattern[AS_BLOCK_COUNT];
   asi_panels panels[AS_BLOCK_COUNT];       ///< of these patterns
   asi_colouring colouring[AS_BLOCK_COUNT]; ///< of differenced blocks

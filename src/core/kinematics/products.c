@@ -344,9 +344,19 @@ ASI_INLINED void copy_small(const asi_block_product *s, double factor, const dou
     const double *restrict from = a;
     double *restrict to = value;
 #pragma GCC unroll 3
-    for (int c = 0; c < cols; ++c, from += s->left_col, to += s->dest_col)
+    for (int c = 0; c < cols; ++c, from += s->left_col, to += s->dest_col) {
+      const int pairs = row_step == 1 ? rows / 2 : 0;
+#pragma GCC unroll 3
+      for (int r = 0; r < 2 * pairs; r += 2) {
+        const asi_simd2 x = asi_simd_splat(factor) * asi_simd_load(from + r);
+        if (adds)
+          asi_simd_store(to + r, asi_simd_load(to + r) + x);
+        else
+          asi_simd_store(to + r, x);
+      }
 #pragma GCC unroll 6
-      for (int r = 0; r < rows; ++r) ADD_OR_SET(adds, to[r], factor * from[r * row_step]);
+      for (int r = 2 * pairs; r < rows; ++r) ADD_OR_SET(adds, to[r], factor * from[r * row_step]);
+    }
   }
 }
 
@@ -360,7 +370,8 @@ static void copy_any(const asi_block_product *s, double factor, const double *a,
     }
 }
 
-void asi_products_copy(const asi_product_plan *p, double factor, const double *a, double *value) {
+ASI_TWICE void asi_products_copy(const asi_product_plan *p, double factor, const double *a,
+                                 double *value) {
   if (p->n_pieces == 0) return; // there may be no list
   const asi_block_product *const end = p->piece + p->n_pieces;
   for (const asi_block_product *s = p->piece; s < end; ++s) {
@@ -480,8 +491,8 @@ static void multiply_any(const asi_block_product *s, double factor, const double
     }
 }
 
-void asi_products_add(const asi_product_plan *p, double factor, const double *a, const double *b,
-                      double *value) {
+ASI_TWICE void asi_products_add(const asi_product_plan *p, double factor, const double *a,
+                                const double *b, double *value) {
   if (p->n_pieces == 0) return; // there may be no list
   const asi_block_product *const end = p->piece + p->n_pieces;
   for (const asi_block_product *s = p->piece; s < end; ++s) {

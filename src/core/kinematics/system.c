@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/simd.h"
 #include "core/kinematics/ordering.h"
 #include "lie/space.h"
 
@@ -177,7 +178,7 @@ void asi_system_set_units(asi_system *s) {
       s->unit[k] = s->row_unit[p->row[k]] * s->column_unit[j];
 }
 
-static void scale(asi_system *s) {
+ASI_TWICE static void scale(asi_system *s) {
   const int nnz = asi_pattern_nnz(&s->pattern);
   const double *const restrict value = s->value, *const restrict unit = s->unit;
   double *const restrict scaled = s->scaled;
@@ -489,5 +490,5 @@ as_block_set asi_system_blocks(const asi_system *s) {
   as_block_set set = 0;
   for (int i = 0; i < s->n_terms; ++i)
     if (s->term[i].factor != 0.0) set |= AS_BLOCK_BIT(s->term[i].block);
-  return set;
+  return s->joins_inertia ? set | AS_BLOCKS_JOIN_INERTIA : set;
 }

@@ -65,6 +65,7 @@ typedef struct asi_system {
   int n_terms;
   bool borrows_pattern;  ///< pattern and diagonal are another system's,
   bool borrows_products; ///< products and zeros, too
+  bool joins_inertia;    ///< F_Q is to have -MA_Q in it, which is no term then
   asi_term term[ASI_MAX_TERMS];
   asi_product_plan products[ASI_MAX_TERMS]; ///< of each term, into value
   asi_zeros zeros;                          ///< of value

@@ -83,7 +83,7 @@ static void couple_eta(asi_stepper *s, const double *eta, double *out) {
   memset(moved, 0, (size_t)s->kin->problem->n * sizeof(double));
   memset(out, 0, (size_t)s->shared.size * sizeof(double));
   asi_matrix_multiply_add(&s->kin->tangent.t_bt, 1.0, eta, moved);
-  add_product(s, AS_BLOCK_MA_Q, -h * h, moved, out);
+  if (!s->shared.joins_inertia) add_product(s, AS_BLOCK_MA_Q, -h * h, moved, out);
   add_product(s, AS_BLOCK_F_Q, h * h, moved, out);
   add_product(s, AS_BLOCK_GDOT_Q, -h / s->gamma, moved, out + at.lambda);
   add_product(s, AS_BLOCK_K_Q, -h / s->gamma, moved, out + at.psi);

@@ -49,6 +49,8 @@ static int list_state_terms(const asi_stepper *s, const asi_step_layout at, bool
 /// [GA.14] Index-2, large systems: eta/h moves the other equations by h and h^2 only, so to leading order it
 /// is found after the other unknowns, from its own, B T B_n^T d(eta/h) = beta (kap B T dv' - residual). The
 /// matrix of the others is about that of index-3. `with_eta` false leaves eta out.
+///
+/// K is one block, -F_Q, where a problem joins its inertia to that.
 int asi_list_terms(const asi_stepper *s, bool with_eta, asi_term *term) {
   const as_problem *p = s->kin->problem;
   const asi_step_layout at = asi_step_layout_with(p, with_eta ? p->def.n_lambda : 0);
@@ -58,7 +60,8 @@ int asi_list_terms(const asi_stepper *s, bool with_eta, asi_term *term) {
   // Columns of v'.
   term[i++] = (asi_term){0, 0, AS_BLOCK_F_V, false, ASI_CHAIN_IDENTITY, -kap * gamma * h};
   term[i++] = (asi_term){0, 0, AS_BLOCK_M, false, ASI_CHAIN_IDENTITY, 1.0};
-  term[i++] = (asi_term){0, 0, AS_BLOCK_MA_Q, false, ASI_CHAIN_T, kap * beta * h * h};
+  if (!p->joins_inertia)
+    term[i++] = (asi_term){0, 0, AS_BLOCK_MA_Q, false, ASI_CHAIN_T, kap * beta * h * h};
   term[i++] = (asi_term){0, 0, AS_BLOCK_F_Q, false, ASI_CHAIN_T, -kap * beta * h * h};
   if (with_eta || !asi_is_stabilized(s))
     term[i++] = (asi_term){with_eta ? at.eta : at.lambda, 0, AS_BLOCK_G_Q, false, ASI_CHAIN_T, kap};
@@ -79,7 +82,8 @@ int asi_list_terms(const asi_stepper *s, bool with_eta, asi_term *term) {
   }
   // Columns of eta/h.
   if (with_eta) {
-    term[i++] = (asi_term){0, at.eta, AS_BLOCK_MA_Q, false, ASI_CHAIN_T_BT, -h * h};
+    if (!p->joins_inertia)
+      term[i++] = (asi_term){0, at.eta, AS_BLOCK_MA_Q, false, ASI_CHAIN_T_BT, -h * h};
     term[i++] = (asi_term){0, at.eta, AS_BLOCK_F_Q, false, ASI_CHAIN_T_BT, h * h};
     term[i++] = (asi_term){at.eta, at.eta, AS_BLOCK_G_Q, false, ASI_CHAIN_T_BT, -1.0 / beta};
     term[i++] = (asi_term){at.lambda, at.eta, AS_BLOCK_GDOT_Q, false, ASI_CHAIN_T_BT, -h / gamma};
@@ -92,9 +96,12 @@ int asi_list_terms(const asi_stepper *s, bool with_eta, asi_term *term) {
 static as_status make_coupled(asi_stepper *s, as_error *error) {
   asi_term terms[ASI_MAX_TERMS];
   const int n_terms = asi_list_terms(s, asi_has_eta(s), terms);
-  return asi_system_init(&s->step, s->kin->problem, &s->kin->tangent,
-                         asi_has_eta(s) ? ASI_UNKNOWNS_WITH_ETA : ASI_UNKNOWNS_ONE_STAGE,
-                         s->unknowns, terms, n_terms, &s->kin->kkt, error);
+  const as_status status =
+      asi_system_init(&s->step, s->kin->problem, &s->kin->tangent,
+                      asi_has_eta(s) ? ASI_UNKNOWNS_WITH_ETA : ASI_UNKNOWNS_ONE_STAGE, s->unknowns,
+                      terms, n_terms, &s->kin->kkt, error);
+  s->step.joins_inertia = s->kin->problem->joins_inertia;
+  return status;
 }
 
 /// The matrix of eta/h, whose factor does not depend on the step.
@@ -113,6 +120,7 @@ static as_status make_decoupled(asi_stepper *s, as_error *error) {
   const as_status status =
       asi_system_init(&s->shared, p, &s->kin->tangent, ASI_UNKNOWNS_ONE_STAGE,
                       asi_step_layout_with(p, 0).size, terms, n_terms, &s->kin->kkt, error);
+  s->shared.joins_inertia = p->joins_inertia;
   return status ? status
                 : asi_system_init(&s->eta, p, &s->kin->tangent, ASI_UNKNOWNS_ETA, p->def.n_lambda,
                                   &eta, 1, NULL, error);
