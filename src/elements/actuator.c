@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "alphastep/problem.h"
+#include "elements/descriptor.h"
 #include "elements/vector.h"
 #include "elements/why.h"
 
@@ -146,6 +147,15 @@ int asi_actuator_look(const asi_actuator *a, const as_element_input *in, double 
 
 const as_element_type asi_actuator_type = {"actuator", evaluate, NULL, power};
 
+/// Along a line or a displacement it is a rod that pushes, about an axis a motor.
+static void draw(const void *data, asi_drawing *out) {
+  const asi_gauge *line = &((const asi_actuator *)data)->line;
+  const bool pushes = line->kind == ASI_GAUGE_DISTANCE || line->of.kind == ASI_COORDINATE_SHIFT;
+  asi_draw_between(pushes ? "actuator" : "motor", line->ends.frame, out);
+}
+
+const asi_descriptor asi_actuator_descriptor = {.type = &asi_actuator_type, .draw = draw};
+
 // ---- loads ------------------------------------------------------------------------------------------
 
 /// The load with all components as they are now, or one of them alone.
@@ -193,6 +203,13 @@ static void load_power(const as_element_input *in, as_element_power *out, const 
 }
 
 const as_element_type asi_formula_load_type = {"load", evaluate_load, NULL, load_power};
+
+static void draw_load(const void *data, asi_drawing *out) {
+  asi_draw_load(&((const asi_actuator *)data)->load, out);
+}
+
+const asi_descriptor asi_formula_load_descriptor = {.type = &asi_formula_load_type,
+                                                    .draw = draw_load};
 
 // ---- held signals that change -----------------------------------------------------------------------
 

@@ -27,6 +27,7 @@
 
 #include "alphastep/problem.h"
 #include "elements/coordinate.h"
+#include "elements/descriptor.h"
 #include "elements/vector.h"
 #include "elements/why.h"
 
@@ -254,3 +255,9 @@ bool asi_bushing_turn(const asi_bushing *b, const as_element_input *in, double r
 }
 
 const as_element_type asi_bushing_type = {"bushing", evaluate, potential, power};
+
+static void draw(const void *data, asi_drawing *out) {
+  asi_draw_between("bushing", ((const asi_bushing *)data)->ends.frame, out);
+}
+
+const asi_descriptor asi_bushing_descriptor = {.type = &asi_bushing_type, .draw = draw};

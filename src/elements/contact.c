@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "alphastep/problem.h"
+#include "elements/descriptor.h"
 #include "elements/vector.h"
 
 static const asi_row across_z = {ASI_ROW_SEPARATION, 2, 0, 1};
@@ -268,3 +269,9 @@ static void power(const as_element_input *in, as_element_power *out, const void 
 }
 
 const as_element_type asi_contact_type = {"contact", evaluate, potential, power};
+
+static void draw(const void *data, asi_drawing *out) {
+  asi_draw_between("contact", ((const asi_contact *)data)->frame, out);
+}
+
+const asi_descriptor asi_contact_descriptor = {.type = &asi_contact_type, .draw = draw};

@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "alphastep/problem.h"
+#include "elements/descriptor.h"
 #include "elements/rates.h"
 #include "elements/vector.h"
 
@@ -272,3 +273,9 @@ static void power(const as_element_input *in, as_element_power *out, const void 
 }
 
 const as_element_type asi_friction_type = {"joint friction", evaluate, NULL, power};
+
+static void draw(const void *data, asi_drawing *out) {
+  asi_draw_between("friction", ((const asi_friction *)data)->frame, out);
+}
+
+const asi_descriptor asi_friction_descriptor = {.type = &asi_friction_type, .draw = draw};

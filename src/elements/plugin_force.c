@@ -12,6 +12,7 @@
 
 #include "alphastep/problem.h"
 #include "control/plugin.h"
+#include "elements/descriptor.h"
 
 enum { N = ASI_BUSHING };
 
@@ -75,6 +76,12 @@ static void power(const as_element_input *in, as_element_power *out, const void 
 }
 
 const as_element_type asi_plugin_force_type = {"plugin", evaluate, NULL, power};
+
+static void draw(const void *data, asi_drawing *out) {
+  asi_draw_between("bushing", ((const asi_plugin_force_data *)data)->ends.frame, out);
+}
+
+const asi_descriptor asi_plugin_force_descriptor = {.type = &asi_plugin_force_type, .draw = draw};
 
 bool asi_plugin_force_turn(const asi_plugin_force_data *d, const as_element_input *in,
                            double r[3]) {

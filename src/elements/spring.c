@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "alphastep/problem.h"
+#include "elements/descriptor.h"
 #include "elements/vector.h"
 #include "elements/why.h"
 
@@ -154,3 +155,9 @@ int asi_spring_view(const asi_spring *s, const as_element_input *in, asi_law_vie
 }
 
 const as_element_type asi_spring_type = {"spring", evaluate, potential, power};
+
+static void draw(const void *data, asi_drawing *out) {
+  asi_draw_between("spring", ((const asi_spring *)data)->ends.frame, out);
+}
+
+const asi_descriptor asi_spring_descriptor = {.type = &asi_spring_type, .draw = draw};

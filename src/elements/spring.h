@@ -5,6 +5,7 @@
 #include "alphastep/element.h"
 #include "base/export.h"
 #include "elements/curve.h"
+#include "elements/descriptor.h"
 #include "elements/ends.h"
 
 /// Spring and damper of one coordinate c at rest at `rest`:
@@ -61,6 +62,9 @@ typedef struct asi_load {
 ASI_IO extern const as_element_type asi_spring_type;
 ASI_IO extern const as_element_type asi_torsion_type;
 ASI_IO extern const as_element_type asi_load_type;
+
+/// As a load at its frame's origin.
+void asi_draw_load(const asi_load *load, asi_drawing *out);
 
 /// Its length or angle alone; false: there is none.
 bool asi_spring_place(const asi_spring *spring, const as_element_input *in, double *length);

@@ -10,6 +10,7 @@
 
 #include "alphastep/problem.h"
 #include "elements/coordinate.h"
+#include "elements/descriptor.h"
 #include "elements/why.h"
 
 static int measure(const asi_stop *s, const as_element_input *in, asi_ends_now *ends,
@@ -104,3 +105,9 @@ static void power(const as_element_input *in, as_element_power *out, const void 
 }
 
 const as_element_type asi_stop_type = {"stop", evaluate, potential, power};
+
+static void draw(const void *data, asi_drawing *out) {
+  asi_draw_between("stop", ((const asi_stop *)data)->ends.frame, out);
+}
+
+const asi_descriptor asi_stop_descriptor = {.type = &asi_stop_type, .draw = draw};

@@ -7,6 +7,7 @@
 
 #include "alphastep/problem.h"
 #include "elements/coordinate.h"
+#include "elements/descriptor.h"
 #include "elements/spring.h"
 #include "elements/why.h"
 
@@ -96,3 +97,11 @@ int asi_torsion_view(const asi_torsion *t, const as_element_input *in, asi_law_v
 }
 
 const as_element_type asi_torsion_type = {"torsional spring", evaluate, potential, power};
+
+/// A moment acts at no point, the frames may be anywhere.
+static void draw(const void *data, asi_drawing *out) {
+  asi_draw_between("torsion", ((const asi_torsion *)data)->ends.frame, out);
+  out->at_joint = true;
+}
+
+const asi_descriptor asi_torsion_descriptor = {.type = &asi_torsion_type, .draw = draw};

@@ -32,6 +32,7 @@
 #include <string.h>
 
 #include "alphastep/problem.h"
+#include "elements/descriptor.h"
 #include "elements/ends.h"
 #include "elements/vector.h"
 #include "elements/why.h"
@@ -518,6 +519,19 @@ static void power(const as_element_input *in, as_element_power *out, const void 
 }
 
 const as_element_type asi_tyre_type = {"tyre", evaluate, NULL, power};
+
+/// A load on the wheel, at its centre. Of its width a file does not tell.
+static void draw(const void *data, asi_drawing *out) {
+  const asi_tyre *t = data;
+  const double R0 = t->tyre.UNLOADED_RADIUS;
+  *out = (asi_drawing){.kind = "load",
+                       .n = 1,
+                       .body = {1},
+                       .point = {t->center},
+                       .wheel = {1, t->center, t->axis, R0, 0.7 * R0}};
+}
+
+const asi_descriptor asi_tyre_descriptor = {.type = &asi_tyre_type, .draw = draw};
 
 // ---- what it shows ----------------------------------------------------------------------------------
 

@@ -1,0 +1,50 @@
+/// Descriptors: what the rest of the program has to know of a kind of element besides its equations, as plain data and
+/// functions. Each stands next to the equations and is a line of the table in descriptor.c; who draws, records or
+/// reads elements asks it and knows no kinds.
+#ifndef ALPHASTEP_ELEMENTS_DESCRIPTOR_H
+#define ALPHASTEP_ELEMENTS_DESCRIPTOR_H
+
+#include "alphastep/element.h"
+#include "elements/rows.h"
+
+/// A wheel about an axis of a body, for bodies without shapes of their own.
+typedef struct asi_wheel {
+  int body; ///< which of the element's
+  const double *center, *axis;
+  double radius, width; ///< [m]; 0: there is none
+} asi_wheel;
+
+/// What an element is drawn as: up to two points on its bodies.
+typedef struct asi_drawing {
+  const char *kind; ///< as the page calls it; of a joint NULL: that of its rows
+  int n;            ///< points: 1 or 2
+  int body[2];      ///< which of the element's bodies they are on
+  const double *point[2];
+  const double *axis; ///< on the body of the first; NULL: none
+  bool at_joint; ///< it acts at no point: it is drawn at a joint of its bodies, if there is one
+  asi_wheel wheel;
+} asi_drawing;
+
+typedef struct asi_descriptor {
+  const as_element_type *type; ///< its equations
+
+  // ---- what is drawn
+  void (*draw)(const void *data, asi_drawing *out); ///< NULL: a line from centre to centre
+} asi_descriptor;
+
+/// Between the origins of two frames on the first two bodies, with z of the first.
+void asi_draw_between(const char *kind, const asi_frame frame[2], asi_drawing *out);
+
+/// The descriptor of a type; of a type of the user's one without anything. Never NULL.
+const asi_descriptor *asi_descriptor_of(const as_element_type *type);
+
+// ---- the table: src/elements/descriptor.c lists them ------------------------------------------------
+
+extern const asi_descriptor asi_actuator_descriptor, asi_bushing_descriptor, asi_contact_descriptor,
+    asi_coupling_descriptor, asi_formula_load_descriptor, asi_friction_descriptor,
+    asi_joint_descriptor, asi_load_descriptor, asi_moving_joint_descriptor,
+    asi_plugin_force_descriptor, asi_rolling_disk_descriptor, asi_rolling_sphere_descriptor,
+    asi_skate_descriptor, asi_spring_descriptor, asi_stop_descriptor, asi_torsion_descriptor,
+    asi_tyre_descriptor;
+
+#endif
