@@ -16,6 +16,8 @@
 #include "elements/vector.h"
 #include "elements/why.h"
 
+_Static_assert((int)ASI_EFFORTS <= (int)ASI_ELEMENT_FORMULAS, "that many formulas");
+
 /// What all formulas of an element see.
 typedef struct readings {
   asi_reading of[ASI_GAUGES];
@@ -128,7 +130,9 @@ static void power(const as_element_input *in, as_element_power *out, const void 
   out->supplied = evaluate(in, &force, data) ? (double)NAN : asi_pair_power(in, f);
 }
 
-int asi_actuator_look(const asi_actuator *a, const as_element_input *in, double out[3]) {
+/// Its distance or coordinate, the rate of it, the force or torque along it.
+static int look(const void *data, const as_element_input *in, double *out) {
+  const asi_actuator *a = data;
   readings r;
   asi_reading value, rate;
   effort x;
@@ -146,15 +150,6 @@ int asi_actuator_look(const asi_actuator *a, const as_element_input *in, double 
 }
 
 const as_element_type asi_actuator_type = {"actuator", evaluate, NULL, power};
-
-/// Along a line or a displacement it is a rod that pushes, about an axis a motor.
-static void draw(const void *data, asi_drawing *out) {
-  const asi_gauge *line = &((const asi_actuator *)data)->line;
-  const bool pushes = line->kind == ASI_GAUGE_DISTANCE || line->of.kind == ASI_COORDINATE_SHIFT;
-  asi_draw_between(pushes ? "actuator" : "motor", line->ends.frame, out);
-}
-
-const asi_descriptor asi_actuator_descriptor = {.type = &asi_actuator_type, .draw = draw};
 
 // ---- loads ------------------------------------------------------------------------------------------
 
@@ -203,13 +198,6 @@ static void load_power(const as_element_input *in, as_element_power *out, const 
 }
 
 const as_element_type asi_formula_load_type = {"load", evaluate_load, NULL, load_power};
-
-static void draw_load(const void *data, asi_drawing *out) {
-  asi_draw_load(&((const asi_actuator *)data)->load, out);
-}
-
-const asi_descriptor asi_formula_load_descriptor = {.type = &asi_formula_load_type,
-                                                    .draw = draw_load};
 
 // ---- held signals that change -----------------------------------------------------------------------
 
@@ -264,15 +252,14 @@ const as_element_type *asi_effort_change_type(const as_element_type *type) {
 
 // ---- blocks -----------------------------------------------------------------------------------------
 
-int asi_actuator_by_slots(const asi_actuator *a, const as_element_type *type,
-                          const as_element_input *in, const int *slot, int n, double *out) {
+static int force_by_slots(const asi_actuator *a, bool along, const as_element_input *in,
+                          const int *slot, int n, double *out) {
   double by_slot[ASI_EFFORTS][ASI_FORMULA_SLOTS], F;
   readings r;
   asi_reading line = {0};
   int code = read_all(a, in, &r);
   for (int k = 0; k < a->n_efforts && code == AS_DONE; ++k)
     code = asi_formula_signals(a->effort[k].curve->formula, in, r.value, &F, by_slot[k]);
-  const bool along = type == &asi_actuator_type;
   if (code == AS_DONE && along) code = asi_gauge_read(&a->line, in, a, NULL, &line);
   for (int i = 0; i < n && code == AS_DONE; ++i, out += ASI_PAIR) {
     memset(out, 0, ASI_PAIR * sizeof(double));
@@ -290,3 +277,59 @@ int asi_actuator_by_slots(const asi_actuator *a, const as_element_type *type,
   }
   return code;
 }
+
+static int by_slots(const void *data, const as_element_input *in, const int *slot, int n,
+                    double *out) {
+  return force_by_slots(data, true, in, slot, n, out);
+}
+
+static int load_by_slots(const void *data, const as_element_input *in, const int *slot, int n,
+                         double *out) {
+  return force_by_slots(data, false, in, slot, n, out);
+}
+
+static int formulas(const void *data, const asi_formula **out) {
+  const asi_actuator *a = data;
+  int n = 0;
+  for (int k = 0; k < a->n_efforts; ++k) n += asi_curve_formulas(a->effort[k].curve, out + n);
+  return n;
+}
+
+// ---- what the program knows of them -----------------------------------------------------------------
+
+/// Along a line or a displacement it is a rod that pushes, about an axis a motor.
+static void draw(const void *data, asi_drawing *out) {
+  const asi_gauge *line = &((const asi_actuator *)data)->line;
+  const bool pushes = line->kind == ASI_GAUGE_DISTANCE || line->of.kind == ASI_COORDINATE_SHIFT;
+  asi_draw_between(pushes ? "actuator" : "motor", line->ends.frame, out);
+}
+
+static const asi_element_quantity *find_quantities(const void *data) {
+  static const asi_element_quantity of_line[] = {{"length", "m", "", 0},
+                                                 {"length_rate", "m/s", "", 1},
+                                                 {"drive", "N", "", 2},
+                                                 {NULL}},
+                                    along[] = {{"drive", "N", "", 2}, {NULL}},
+                                    about[] = {{"drive", "N m", "", 2}, {NULL}};
+  const asi_gauge *line = &((const asi_actuator *)data)->line;
+  if (line->kind == ASI_GAUGE_DISTANCE) return of_line;
+  return line->of.kind == ASI_COORDINATE_SHIFT ? along : about;
+}
+
+const asi_descriptor asi_actuator_descriptor = {.type = &asi_actuator_type,
+                                                .find_quantities = find_quantities,
+                                                .n_values = 3,
+                                                .look = look,
+                                                .formulas = formulas,
+                                                .by_slots = by_slots,
+                                                .draw = draw};
+
+static void draw_load(const void *data, asi_drawing *out) {
+  asi_draw_load(&((const asi_actuator *)data)->load, out);
+}
+
+const asi_descriptor asi_formula_load_descriptor = {.type = &asi_formula_load_type,
+                                                    .on_first = true,
+                                                    .formulas = formulas,
+                                                    .by_slots = load_by_slots,
+                                                    .draw = draw_load};

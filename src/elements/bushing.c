@@ -198,8 +198,9 @@ static int evaluate(const as_element_input *in, const as_element_output *out, co
   return AS_DONE;
 }
 
-int asi_bushing_by_slots(const asi_bushing *b, const as_element_input *in, const int *slot, int n,
-                         double *out) {
+static int by_slots(const void *data, const as_element_input *in, const int *slot, int n,
+                    double *out) {
+  const asi_bushing *b = data;
   asi_bend x;
   int code = asi_bend_measure(&b->ends, in, ASI_SUM_RATE | ASI_SUM_Q, &x);
   memset(out, 0, (size_t)n * ASI_PAIR * sizeof(double));
@@ -260,4 +261,14 @@ static void draw(const void *data, asi_drawing *out) {
   asi_draw_between("bushing", ((const asi_bushing *)data)->ends.frame, out);
 }
 
-const asi_descriptor asi_bushing_descriptor = {.type = &asi_bushing_type, .draw = draw};
+_Static_assert((int)ASI_BUSHING <= (int)ASI_ELEMENT_FORMULAS, "that many formulas");
+
+static int formulas(const void *data, const asi_formula **out) {
+  const asi_bushing *b = data;
+  int n = 0;
+  for (int i = 0; i < ASI_BUSHING; ++i) n += asi_curve_formulas(b->law[i].both.curve, out + n);
+  return n;
+}
+
+const asi_descriptor asi_bushing_descriptor = {
+    .type = &asi_bushing_type, .formulas = formulas, .by_slots = by_slots, .draw = draw};

@@ -7,11 +7,16 @@
 #include "alphastep/element.h"
 #include "elements/rows.h"
 
+struct asi_curve;
+struct asi_formula;
+
 /// A wheel about an axis of a body, for bodies without shapes of their own.
 typedef struct asi_wheel {
   int body; ///< which of the element's
   const double *center, *axis;
-  double radius, width; ///< [m]; 0: there is none
+  double radius, width;         ///< [m]; 0: there is none
+  bool on_road;                 ///< which is drawn, too:
+  const struct asi_curve *road; ///< NULL: the plane z = 0
 } asi_wheel;
 
 /// What an element is drawn as: up to two points on its bodies.
@@ -25,8 +30,32 @@ typedef struct asi_drawing {
   asi_wheel wheel;
 } asi_drawing;
 
+enum { ASI_ELEMENT_FORMULAS = 6 }; ///< the most of an element that may read signals
+
+/// A quantity that an element shows besides forces, energy and power.
+typedef struct asi_element_quantity {
+  const char *name, *unit;
+  const char *axes; ///< names of its components, one letter each; "": it is one number
+  int first;        ///< among the numbers that look() gives
+} asi_element_quantity;
+
 typedef struct asi_descriptor {
   const as_element_type *type; ///< its equations
+
+  // ---- what is shown of a force
+  bool on_first;                          ///< its force on the first body; otherwise on the second
+  const asi_element_quantity *quantities; ///< its own, up to one without a name; NULL: none
+  /// Where data say which these are: they are asked first.
+  const asi_element_quantity *(*find_quantities)(const void *data);
+  int n_values;                                                           ///< that look() gives
+  int (*look)(const void *data, const as_element_input *in, double *out); ///< AS_DONE or why not
+
+  // ---- its formulas, which may read blocks
+  /// Those that it has, at most ASI_ELEMENT_FORMULAS; returns how many. NULL: it cannot have any.
+  int (*formulas)(const void *data, const struct asi_formula **out);
+  /// Derivatives of the forces on its first two bodies by some slots, states or outputs of blocks: ASI_PAIR numbers each.
+  int (*by_slots)(const void *data, const as_element_input *in, const int *slot, int n,
+                  double *out);
 
   // ---- what is drawn
   void (*draw)(const void *data, asi_drawing *out); ///< NULL: a line from centre to centre

@@ -136,16 +136,19 @@ double asi_spring_potential_near(const void *data, bool torsion, const as_elemen
   return asi_law_potential_near(law, in, coordinate - law->rest, kept);
 }
 
-int asi_spring_by_slots(const void *data, bool torsion, const as_element_input *in, const int *slot,
-                        int n, double *out) {
-  const asi_law *law =
-      torsion ? &((const asi_torsion *)data)->law : &((const asi_spring *)data)->law;
-  asi_law_view x;
-  int code = torsion ? asi_torsion_view(data, in, &x) : asi_spring_view(data, in, &x);
+int asi_law_by_slots(const asi_law *law, const as_element_input *in, const asi_law_view *x,
+                     const int *slot, int n, double *out) {
+  int code = AS_DONE;
   for (int i = 0; i < n && code == AS_DONE; ++i) {
     double by;
-    code = asi_law_by_slot(law, in, x.value - law->rest, x.rate, slot[i], &by);
-    for (int j = 0; j < ASI_PAIR; ++j) out[i * ASI_PAIR + j] = -by * x.q[j];
+    code = asi_law_by_slot(law, in, x->value - law->rest, x->rate, slot[i], &by);
+    for (int j = 0; j < ASI_PAIR; ++j) out[i * ASI_PAIR + j] = -by * x->q[j];
   }
   return code;
+}
+
+int asi_law_formulas(const asi_law *law, const asi_formula **out) {
+  int n = asi_curve_formulas(law->spring.curve, out);
+  n += asi_curve_formulas(law->damper.curve, out + n);
+  return n + asi_curve_formulas(law->both.curve, out + n);
 }

@@ -102,4 +102,4 @@ void asi_draw_load(const asi_load *load, asi_drawing *out) {
 
 static void draw(const void *data, asi_drawing *out) { asi_draw_load(data, out); }
 
-const asi_descriptor asi_load_descriptor = {.type = &asi_load_type, .draw = draw};
+const asi_descriptor asi_load_descriptor = {.type = &asi_load_type, .on_first = true, .draw = draw};

@@ -128,7 +128,8 @@ static void power(const as_element_input *in, as_element_power *out, const void 
   out->supplied += law[0] * x.rate + asi_pair_power(in, f);
 }
 
-int asi_spring_look(const asi_spring *s, const as_element_input *in, double out[3]) {
+static int look(const void *data, const as_element_input *in, double *out) {
+  const asi_spring *s = data;
   extension x;
   double law[3];
   int code = asi_ends_move(&s->ends, in->t, &x.ends);
@@ -160,4 +161,25 @@ static void draw(const void *data, asi_drawing *out) {
   asi_draw_between("spring", ((const asi_spring *)data)->ends.frame, out);
 }
 
-const asi_descriptor asi_spring_descriptor = {.type = &asi_spring_type, .draw = draw};
+static const asi_element_quantity quantities[] = {
+    {"length", "m", "", 0}, {"length_rate", "m/s", "", 1}, {"tension", "N", "", 2}, {NULL}};
+
+static int by_slots(const void *data, const as_element_input *in, const int *slot, int n,
+                    double *out) {
+  const asi_spring *s = data;
+  asi_law_view x;
+  const int code = asi_spring_view(s, in, &x);
+  return code ? code : asi_law_by_slots(&s->law, in, &x, slot, n, out);
+}
+
+static int formulas(const void *data, const asi_formula **out) {
+  return asi_law_formulas(&((const asi_spring *)data)->law, out);
+}
+
+const asi_descriptor asi_spring_descriptor = {.type = &asi_spring_type,
+                                              .quantities = quantities,
+                                              .n_values = 3,
+                                              .look = look,
+                                              .formulas = formulas,
+                                              .by_slots = by_slots,
+                                              .draw = draw};

@@ -62,8 +62,9 @@ bool asi_stop_jumps(const asi_stop *s, const as_element_input *in) {
   return fabs(S[1][0] - S[0][0]) > 1e-9 * (fabs(S[1][0]) + fabs(S[0][0]));
 }
 
-int asi_stop_by_slots(const asi_stop *s, const as_element_input *in, const int *slot, int n,
-                      double *out) {
+static int by_slots(const void *data, const as_element_input *in, const int *slot, int n,
+                    double *out) {
+  const asi_stop *s = data;
   asi_ends_now ends;
   asi_measure x;
   int code = measure(s, in, &ends, &x);
@@ -110,4 +111,9 @@ static void draw(const void *data, asi_drawing *out) {
   asi_draw_between("stop", ((const asi_stop *)data)->ends.frame, out);
 }
 
-const asi_descriptor asi_stop_descriptor = {.type = &asi_stop_type, .draw = draw};
+static int formulas(const void *data, const asi_formula **out) {
+  return asi_penalty_formulas(&((const asi_stop *)data)->law, out);
+}
+
+const asi_descriptor asi_stop_descriptor = {
+    .type = &asi_stop_type, .formulas = formulas, .by_slots = by_slots, .draw = draw};

@@ -104,4 +104,29 @@ static void draw(const void *data, asi_drawing *out) {
   out->at_joint = true;
 }
 
-const asi_descriptor asi_torsion_descriptor = {.type = &asi_torsion_type, .draw = draw};
+static int look(const void *data, const as_element_input *in, double *out) {
+  return asi_torsion_look(data, in, out);
+}
+
+static const asi_element_quantity quantities[] = {
+    {"angle", "rad", "", 0}, {"angle_rate", "rad/s", "", 1}, {"moment", "N m", "", 2}, {NULL}};
+
+static int by_slots(const void *data, const as_element_input *in, const int *slot, int n,
+                    double *out) {
+  const asi_torsion *s = data;
+  asi_law_view x;
+  const int code = asi_torsion_view(s, in, &x);
+  return code ? code : asi_law_by_slots(&s->law, in, &x, slot, n, out);
+}
+
+static int formulas(const void *data, const asi_formula **out) {
+  return asi_law_formulas(&((const asi_torsion *)data)->law, out);
+}
+
+const asi_descriptor asi_torsion_descriptor = {.type = &asi_torsion_type,
+                                               .quantities = quantities,
+                                               .n_values = 3,
+                                               .look = look,
+                                               .formulas = formulas,
+                                               .by_slots = by_slots,
+                                               .draw = draw};

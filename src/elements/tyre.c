@@ -528,10 +528,8 @@ static void draw(const void *data, asi_drawing *out) {
                        .n = 1,
                        .body = {1},
                        .point = {t->center},
-                       .wheel = {1, t->center, t->axis, R0, 0.7 * R0}};
+                       .wheel = {1, t->center, t->axis, R0, 0.7 * R0, true, t->road.curve}};
 }
-
-const asi_descriptor asi_tyre_descriptor = {.type = &asi_tyre_type, .draw = draw};
 
 // ---- what it shows ----------------------------------------------------------------------------------
 
@@ -609,3 +607,39 @@ int asi_tyre_read(const asi_tyre *t, const as_element_input *in, asi_tyre_part p
   for (int i = 0; i < ASI_TYRE_STATES && !t->steady; ++i) by_x[i] = x.d[U + i];
   return AS_DONE;
 }
+
+// ---- what the program knows of it -------------------------------------------------------------------
+
+static int look(const void *data, const as_element_input *in, double *out) {
+  as_tyre_contact c;
+  const int code = asi_tyre_look(data, in, &c);
+  if (code) return code;
+  out[0] = c.kappa;
+  out[1] = c.alpha;
+  out[2] = c.camber;
+  asi_copy(c.force, out + 3);
+  asi_copy(c.moment, out + 6);
+  out[9] = c.deflection;
+  asi_copy(c.point, out + 10);
+  out[13] = c.u;
+  out[14] = c.v;
+  out[15] = c.rolling_radius;
+  out[16] = c.speed[0];
+  out[17] = c.speed[1];
+  return AS_DONE;
+}
+
+static const asi_element_quantity quantities[] = {{"slip", "-", "", 0},
+                                                  {"slip_angle", "rad", "", 1},
+                                                  {"camber", "rad", "", 2},
+                                                  {"contact_force", "N", "xyz", 3},
+                                                  {"contact_moment", "N m", "xyz", 6},
+                                                  {"deflection", "m", "", 9},
+                                                  {"contact_point", "m", "xyz", 10},
+                                                  {"string", "m", "xy", 13},
+                                                  {"rolling_radius", "m", "", 15},
+                                                  {"contact_velocity", "m/s", "xy", 16},
+                                                  {NULL}};
+
+const asi_descriptor asi_tyre_descriptor = {
+    .type = &asi_tyre_type, .quantities = quantities, .n_values = 18, .look = look, .draw = draw};

@@ -19,7 +19,7 @@ typedef struct asi_tyre {
   asi_curve_ref road;        ///< none: the plane z = 0
 } asi_tyre;
 
-ASI_IO extern const as_element_type asi_tyre_type;
+extern const as_element_type asi_tyre_type;
 
 /// AS_DONE or why there is no contact to be looked at.
 int asi_tyre_look(const asi_tyre *tyre, const as_element_input *in, as_tyre_contact *out);

@@ -265,7 +265,7 @@ static int evaluate_reader(const as_model *m, const as_point *at, const asi_read
     in.body[b] = &body[b];
   }
   asi_element_point(at, e, &in);
-  const int code = asi_reader_by_slots(e, &in, slot, reader->n, by);
+  const int code = e->descriptor->by_slots(e->data, &in, slot, reader->n, by);
   if (code) return blame(code, reader->element);
   const int n = asi_reader_columns(shape);
   for (int i = 0; i < reader->n; ++i, position += n) {

@@ -665,8 +665,8 @@ static void visit_all(walk *w) {
 
 /// Lists the states and outputs that an element reads, each once; returns how many.
 static int list_slots(const asi_placed *e, int *out) {
-  const asi_formula *formula[ASI_READER_FORMULAS];
-  const int n_formulas = asi_reader_formulas(e, formula);
+  const asi_formula *formula[ASI_ELEMENT_FORMULAS];
+  const int n_formulas = e->descriptor->formulas ? e->descriptor->formulas(e->data, formula) : 0;
   int n = 0;
   for (int k = 0; k < n_formulas; ++k) {
     const asi_expression *x = asi_formula_expression(formula[k]);
@@ -705,8 +705,8 @@ static as_status find_readers(as_model *m, as_error *error) {
 
 /// Whether an element reads a sampled signal.
 static bool reads_held(const as_model *m, const asi_placed *e) {
-  const asi_formula *formula[ASI_READER_FORMULAS];
-  const int n_formulas = asi_reader_formulas(e, formula);
+  const asi_formula *formula[ASI_ELEMENT_FORMULAS];
+  const int n_formulas = e->descriptor->formulas ? e->descriptor->formulas(e->data, formula) : 0;
   const int first = ASI_SLOT_PARAMETER + m->n_parameters + m->n_turns;
   for (int k = 0; k < n_formulas; ++k) {
     const asi_expression *x = asi_formula_expression(formula[k]);
