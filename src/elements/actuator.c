@@ -202,8 +202,8 @@ const as_element_type asi_formula_load_type = {"load", evaluate_load, NULL, load
 // ---- held signals that change -----------------------------------------------------------------------
 
 /// What each formula changes by: quantities of the machine are the same.
-static int find_changes(const asi_effort_change *c, const as_element_input *in, double *out) {
-  const asi_actuator *a = c->actuator;
+static int find_changes(const asi_held_change *c, const as_element_input *in, double *out) {
+  const asi_actuator *a = c->data;
   as_element_input before = *in;
   readings r;
   int code = AS_DONE;
@@ -221,19 +221,20 @@ static int find_changes(const asi_effort_change *c, const as_element_input *in, 
 
 static int change_along(const as_element_input *in, const as_element_output *out,
                         const void *data) {
-  const asi_effort_change *c = data;
+  const asi_held_change *c = data;
+  const asi_actuator *a = c->data;
   double change[ASI_EFFORTS];
   asi_reading line;
   int code = find_changes(c, in, change);
-  if (code == AS_DONE) code = asi_gauge_read(&c->actuator->line, in, c->actuator, NULL, &line);
+  if (code == AS_DONE) code = asi_gauge_read(&a->line, in, a, NULL, &line);
   for (int i = 0; i < ASI_PAIR && code == AS_DONE; ++i) out->force[i] += change[0] * line.q[i];
   return code;
 }
 
 /// A load is linear in its components.
 static int change_load(const as_element_input *in, const as_element_output *out, const void *data) {
-  const asi_effort_change *c = data;
-  const asi_actuator *a = c->actuator;
+  const asi_held_change *c = data;
+  const asi_actuator *a = c->data;
   double change[ASI_EFFORTS], component[6] = {0};
   asi_load load = a->load;
   const int code = find_changes(c, in, change);
@@ -241,13 +242,6 @@ static int change_load(const as_element_input *in, const as_element_output *out,
   for (int k = 0; k < a->n_efforts; ++k) component[a->part[k]] = change[k];
   set_components(&load, component);
   return asi_load_type.evaluate(in, &(as_element_output){.force = out->force}, &load);
-}
-
-const as_element_type *asi_effort_change_type(const as_element_type *type) {
-  static const as_element_type along = {"actuator", change_along, NULL, NULL};
-  static const as_element_type load = {"load", change_load, NULL, NULL};
-  if (type == &asi_actuator_type) return &along;
-  return type == &asi_formula_load_type ? &load : NULL;
 }
 
 // ---- blocks -----------------------------------------------------------------------------------------
@@ -297,11 +291,21 @@ static int formulas(const void *data, const asi_formula **out) {
 
 // ---- what the program knows of them -----------------------------------------------------------------
 
+static const as_element_type change_type = {"actuator", change_along, NULL, NULL},
+                             load_change_type = {"load", change_load, NULL, NULL};
+
+static void set_turns(void *data, int first) { ((asi_actuator *)data)->first_turn = first; }
+
 /// Along a line or a displacement it is a rod that pushes, about an axis a motor.
 static void draw(const void *data, asi_drawing *out) {
   const asi_gauge *line = &((const asi_actuator *)data)->line;
   const bool pushes = line->kind == ASI_GAUGE_DISTANCE || line->of.kind == ASI_COORDINATE_SHIFT;
   asi_draw_between(pushes ? "actuator" : "motor", line->ends.frame, out);
+}
+
+static const asi_ends *find_line(const void *data) {
+  const asi_gauge *line = &((const asi_actuator *)data)->line;
+  return line->kind == ASI_GAUGE_DISTANCE ? &line->ends : NULL;
 }
 
 static const asi_element_quantity *find_quantities(const void *data) {
@@ -322,6 +326,9 @@ const asi_descriptor asi_actuator_descriptor = {.type = &asi_actuator_type,
                                                 .look = look,
                                                 .formulas = formulas,
                                                 .by_slots = by_slots,
+                                                .change = &change_type,
+                                                .set_turns = set_turns,
+                                                .line = find_line,
                                                 .draw = draw};
 
 static void draw_load(const void *data, asi_drawing *out) {
@@ -332,4 +339,6 @@ const asi_descriptor asi_formula_load_descriptor = {.type = &asi_formula_load_ty
                                                     .on_first = true,
                                                     .formulas = formulas,
                                                     .by_slots = load_by_slots,
+                                                    .change = &load_change_type,
+                                                    .set_turns = set_turns,
                                                     .draw = draw_load};

@@ -30,13 +30,4 @@ static inline const asi_gauge *asi_actuator_gauges(const asi_actuator *actuator)
 extern const as_element_type asi_actuator_type;
 extern const as_element_type asi_formula_load_type;
 
-/// What an actuator or a load changes by where held signals have changed, as an element of its own.
-typedef struct asi_effort_change {
-  const asi_actuator *actuator;
-  const double *u_before; ///< held signals that were
-} asi_effort_change;
-
-/// Their functions; NULL for elements of other types.
-const as_element_type *asi_effort_change_type(const as_element_type *type);
-
 #endif

@@ -243,7 +243,8 @@ static void power(const as_element_input *in, as_element_power *out, const void 
   }
 }
 
-bool asi_bushing_turn(const asi_bushing *b, const as_element_input *in, double r[3]) {
+/// The rotation vector of B against A; false where there is none, or where no torque depends on it.
+static bool find_turn(const asi_bushing *b, const as_element_input *in, double r[3]) {
   asi_bend x;
   bool held = false;
   for (int i = 3; i < ASI_BUSHING; ++i) {
@@ -270,5 +271,14 @@ static int formulas(const void *data, const asi_formula **out) {
   return n;
 }
 
-const asi_descriptor asi_bushing_descriptor = {
-    .type = &asi_bushing_type, .formulas = formulas, .by_slots = by_slots, .draw = draw};
+static bool jumps(const void *data, const as_element_input *from, const as_element_input *to) {
+  double r[2][3];
+  return find_turn(data, from, r[0]) && find_turn(data, to, r[1]) && asi_turns_round(r[0], r[1]);
+}
+
+const asi_descriptor asi_bushing_descriptor = {.type = &asi_bushing_type,
+                                               .formulas = formulas,
+                                               .by_slots = by_slots,
+                                               .jumps = jumps,
+                                               .jump = ASI_TURNS_ROUND,
+                                               .draw = draw};

@@ -16,9 +16,6 @@ typedef struct asi_bushing {
 
 extern const as_element_type asi_bushing_type;
 
-/// The rotation vector of B against A; false where there is none, or where no torque depends on it.
-bool asi_bushing_turn(const asi_bushing *bushing, const as_element_input *in, double r[3]);
-
 /// rho(c) = theta/(2 sin theta) at c = cos theta > -1 and s = sin theta >= 0, and its first two derivatives by c.
 void asi_rotation_ratio(double c, double s, double out[3]);
 

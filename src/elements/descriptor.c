@@ -1,14 +1,14 @@
-/// The table of descriptors: one line for each kind of element.
+/// What descriptors share, and their table.
 #include "elements/descriptor.h"
 
-static const asi_descriptor *const table[] = {
-    &asi_actuator_descriptor,     &asi_bushing_descriptor,      &asi_contact_descriptor,
-    &asi_coupling_descriptor,     &asi_formula_load_descriptor, &asi_friction_descriptor,
-    &asi_joint_descriptor,        &asi_load_descriptor,         &asi_moving_joint_descriptor,
-    &asi_plugin_force_descriptor, &asi_rolling_disk_descriptor, &asi_rolling_sphere_descriptor,
-    &asi_skate_descriptor,        &asi_spring_descriptor,       &asi_stop_descriptor,
-    &asi_torsion_descriptor,      &asi_tyre_descriptor,
-};
+#include <math.h>
+
+bool asi_turns_round(const double from[3], const double to[3]) {
+  const double half_a_turn = 3.14159265358979323846;
+  double way = 0.0;
+  for (int i = 0; i < 3; ++i) way = hypot(way, to[i] - from[i]);
+  return way > half_a_turn;
+}
 
 void asi_draw_between(const char *kind, const asi_frame frame[2], asi_drawing *out) {
   *out = (asi_drawing){.kind = kind,
@@ -17,6 +17,10 @@ void asi_draw_between(const char *kind, const asi_frame frame[2], asi_drawing *o
                        .point = {frame[0].p, frame[1].p},
                        .axis = frame[0].axis + 6};
 }
+
+#define ADDRESS(name) &asi_##name##_descriptor,
+static const asi_descriptor *const table[] = {ASI_DESCRIPTORS(ADDRESS)};
+#undef ADDRESS
 
 const asi_descriptor *asi_descriptor_of(const as_element_type *type) {
   static const asi_descriptor other = {.type = NULL};

@@ -1,5 +1,5 @@
 /// Descriptors: what the rest of the program has to know of a kind of element besides its equations, as plain data and
-/// functions. Each stands next to the equations and is a line of the table in descriptor.c; who draws, records or
+/// functions. Each stands next to the equations and is a line of the table ASI_DESCRIPTORS; who draws, records or
 /// reads elements asks it and knows no kinds.
 #ifndef ALPHASTEP_ELEMENTS_DESCRIPTOR_H
 #define ALPHASTEP_ELEMENTS_DESCRIPTOR_H
@@ -8,7 +8,10 @@
 #include "elements/rows.h"
 
 struct asi_curve;
+struct asi_ends;
 struct asi_formula;
+struct asi_kept_potential;
+struct asi_law;
 
 /// A wheel about an axis of a body, for bodies without shapes of their own.
 typedef struct asi_wheel {
@@ -57,9 +60,39 @@ typedef struct asi_descriptor {
   int (*by_slots)(const void *data, const as_element_input *in, const int *slot, int n,
                   double *out);
 
+  /// Where held signals have changed, what its force changes by, as the equations of an asi_held_change; NULL: the difference of two
+  /// evaluations.
+  const as_element_type *change;
+  /// Its formulas read angles: `first` is the first held signal that remembers one.
+  void (*set_turns)(void *data, int first);
+
+  // ---- a force by a law of one coordinate
+  const struct asi_law *(*law)(const void *data);
+  /// Its potential by asi_law_potential_near().
+  double (*potential_near)(const void *data, const as_element_input *in,
+                           struct asi_kept_potential *kept);
+
+  // ---- steps that it cannot follow, [EL.1]
+  const struct asi_ends *(*line)(
+      const void *data); ///< it acts along the line between these; NULL: none
+  /// Whether it is another force behind a step than the one that it has followed; and that in words, before and behind its name.
+  bool (*jumps)(const void *data, const as_element_input *from, const as_element_input *to);
+  const char *jump[2];
+
   // ---- what is drawn
   void (*draw)(const void *data, asi_drawing *out); ///< NULL: a line from centre to centre
 } asi_descriptor;
+
+/// Data of an element's `change`.
+typedef struct asi_held_change {
+  const void *data;       ///< the element's
+  const double *u_before; ///< held signals that were
+} asi_held_change;
+
+/// A rotation from its rest as vectors [rad]: whether it has gone on by more than half a turn.
+bool asi_turns_round(const double from[3], const double to[3]);
+#define ASI_TURNS_ROUND                                                                            \
+  { "the force", "turns by more than half a turn from its rest, where its torque jumps" }
 
 /// Between the origins of two frames on the first two bodies, with z of the first.
 void asi_draw_between(const char *kind, const asi_frame frame[2], asi_drawing *out);
@@ -67,13 +100,30 @@ void asi_draw_between(const char *kind, const asi_frame frame[2], asi_drawing *o
 /// The descriptor of a type; of a type of the user's one without anything. Never NULL.
 const asi_descriptor *asi_descriptor_of(const as_element_type *type);
 
-// ---- the table: src/elements/descriptor.c lists them ------------------------------------------------
+/// The table of all kinds: X(name) stands for asi_name_descriptor.
+// clang-format off
+#define ASI_DESCRIPTORS(X) \
+  X(actuator) \
+  X(bushing) \
+  X(contact) \
+  X(coupling) \
+  X(formula_load) \
+  X(friction) \
+  X(joint) \
+  X(load) \
+  X(moving_joint) \
+  X(plugin_force) \
+  X(rolling_disk) \
+  X(rolling_sphere) \
+  X(skate) \
+  X(spring) \
+  X(stop) \
+  X(torsion) \
+  X(tyre)
+// clang-format on
 
-extern const asi_descriptor asi_actuator_descriptor, asi_bushing_descriptor, asi_contact_descriptor,
-    asi_coupling_descriptor, asi_formula_load_descriptor, asi_friction_descriptor,
-    asi_joint_descriptor, asi_load_descriptor, asi_moving_joint_descriptor,
-    asi_plugin_force_descriptor, asi_rolling_disk_descriptor, asi_rolling_sphere_descriptor,
-    asi_skate_descriptor, asi_spring_descriptor, asi_stop_descriptor, asi_torsion_descriptor,
-    asi_tyre_descriptor;
+#define ASI_DECLARE(name) extern const asi_descriptor asi_##name##_descriptor;
+ASI_DESCRIPTORS(ASI_DECLARE)
+#undef ASI_DECLARE
 
 #endif

@@ -125,17 +125,6 @@ as_element_power asi_law_power(const asi_law *law, const as_element_input *in, d
   return (as_element_power){.dissipated = lost * rate, .supplied = -driven * rate};
 }
 
-double asi_spring_potential_near(const void *data, bool torsion, const as_element_input *in,
-                                 asi_kept_potential *kept) {
-  const asi_law *law =
-      torsion ? &((const asi_torsion *)data)->law : &((const asi_spring *)data)->law;
-  double coordinate;
-  if (torsion ? !asi_torsion_place(data, in, &coordinate)
-              : !asi_spring_place(data, in, &coordinate))
-    return (double)NAN;
-  return asi_law_potential_near(law, in, coordinate - law->rest, kept);
-}
-
 int asi_law_by_slots(const asi_law *law, const as_element_input *in, const asi_law_view *x,
                      const int *slot, int n, double *out) {
   int code = AS_DONE;

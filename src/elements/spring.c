@@ -101,7 +101,7 @@ static int evaluate(const as_element_input *in, const as_element_output *out, co
   return AS_DONE;
 }
 
-bool asi_spring_place(const asi_spring *s, const as_element_input *in, double *length) {
+static bool place(const asi_spring *s, const as_element_input *in, double *length) {
   extension x;
   if (asi_ends_move(&s->ends, in->t, &x.ends)) return false;
   *length = measure(in, false, 0.0, NULL, &x) ? 0.0 : x.l;
@@ -111,7 +111,7 @@ bool asi_spring_place(const asi_spring *s, const as_element_input *in, double *l
 static double potential(const as_element_input *in, const void *data) {
   const asi_spring *s = data;
   double l;
-  if (!asi_spring_place(s, in, &l)) return (double)NAN;
+  if (!place(s, in, &l)) return (double)NAN;
   return asi_law_potential(&s->law, in, l - s->law.rest);
 }
 
@@ -172,6 +172,18 @@ static int by_slots(const void *data, const as_element_input *in, const int *slo
   return code ? code : asi_law_by_slots(&s->law, in, &x, slot, n, out);
 }
 
+static const asi_ends *find_line(const void *data) { return &((const asi_spring *)data)->ends; }
+
+static const asi_law *find_law(const void *data) { return &((const asi_spring *)data)->law; }
+
+static double potential_near(const void *data, const as_element_input *in,
+                             asi_kept_potential *kept) {
+  const asi_spring *s = data;
+  double x;
+  if (!place(s, in, &x)) return (double)NAN;
+  return asi_law_potential_near(&s->law, in, x - s->law.rest, kept);
+}
+
 static int formulas(const void *data, const asi_formula **out) {
   return asi_law_formulas(&((const asi_spring *)data)->law, out);
 }
@@ -182,4 +194,7 @@ const asi_descriptor asi_spring_descriptor = {.type = &asi_spring_type,
                                               .look = look,
                                               .formulas = formulas,
                                               .by_slots = by_slots,
+                                              .law = find_law,
+                                              .potential_near = potential_near,
+                                              .line = find_line,
                                               .draw = draw};

@@ -67,13 +67,6 @@ extern const as_element_type asi_load_type;
 /// As a load at its frame's origin.
 void asi_draw_load(const asi_load *load, asi_drawing *out);
 
-/// Its length or angle alone; false: there is none.
-bool asi_spring_place(const asi_spring *spring, const as_element_input *in, double *length);
-bool asi_torsion_place(const asi_torsion *torsion, const as_element_input *in, double *angle);
-/// The potential of a spring, or of a torsional one, by asi_law_potential_near().
-double asi_spring_potential_near(const void *data, bool torsion, const as_element_input *in,
-                                 asi_kept_potential *kept);
-
 /// A spring's coordinate, its rate and its law (value, derivatives by both), with gradients.
 typedef struct asi_law_view {
   double value, rate, law[3];
@@ -87,9 +80,6 @@ int asi_torsion_view(const asi_torsion *torsion, const as_element_input *in, asi
 /// Derivatives of the forces on the two bodies by some slots of the law, ASI_PAIR numbers each.
 int asi_law_by_slots(const asi_law *law, const as_element_input *in, const asi_law_view *view,
                      const int *slot, int n, double *out);
-
-/// Angle [rad], its rate [rad/s], torque on the first body about z [N m]; AS_DONE or what the law returns.
-int asi_torsion_look(const asi_torsion *torsion, const as_element_input *in, double out[3]);
 
 /// Angle of B against A about z, within half a turn of `near`.
 double asi_twist(const as_body_motion *a, const as_body_motion *b, const asi_frame_now *A,

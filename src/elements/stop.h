@@ -15,10 +15,4 @@ typedef struct asi_stop {
 
 extern const as_element_type asi_stop_type;
 
-/// The angle that it is at; false: it is a displacement, or has no value.
-bool asi_stop_angle(const asi_stop *stop, const as_element_input *in, double *angle);
-
-/// Whether its torque jumps where the angle passes half a turn from the middle of the limits, and is that on the other side.
-bool asi_stop_jumps(const asi_stop *stop, const as_element_input *in);
-
 #endif

@@ -11,6 +11,8 @@
 #include "elements/spring.h"
 #include "elements/why.h"
 
+static const double half_a_turn = 3.14159265358979323846;
+
 static const asi_coordinate about_z = {ASI_COORDINATE_ANGLE, 2};
 
 double asi_twist(const as_body_motion *a, const as_body_motion *b, const asi_frame_now *A,
@@ -39,7 +41,7 @@ static int evaluate(const as_element_input *in, const as_element_output *out, co
   return code;
 }
 
-bool asi_torsion_place(const asi_torsion *t, const as_element_input *in, double *angle) {
+static bool place(const asi_torsion *t, const as_element_input *in, double *angle) {
   asi_ends_now ends;
   asi_measure x;
   if (measure(t, in, &ends, &x)) return false;
@@ -50,7 +52,7 @@ bool asi_torsion_place(const asi_torsion *t, const as_element_input *in, double 
 static double potential(const as_element_input *in, const void *data) {
   const asi_torsion *t = data;
   double angle;
-  if (!asi_torsion_place(t, in, &angle)) return (double)NAN;
+  if (!place(t, in, &angle)) return (double)NAN;
   return asi_law_potential(&t->law, in, angle - t->law.rest);
 }
 
@@ -69,7 +71,8 @@ static void power(const as_element_input *in, as_element_power *out, const void 
   out->supplied += law[0] * x.rate + asi_pair_power(in, f);
 }
 
-int asi_torsion_look(const asi_torsion *t, const as_element_input *in, double out[3]) {
+static int look(const void *data, const as_element_input *in, double *out) {
+  const asi_torsion *t = data;
   asi_ends_now ends;
   asi_measure x;
   double law[3];
@@ -104,10 +107,6 @@ static void draw(const void *data, asi_drawing *out) {
   out->at_joint = true;
 }
 
-static int look(const void *data, const as_element_input *in, double *out) {
-  return asi_torsion_look(data, in, out);
-}
-
 static const asi_element_quantity quantities[] = {
     {"angle", "rad", "", 0}, {"angle_rate", "rad/s", "", 1}, {"moment", "N m", "", 2}, {NULL}};
 
@@ -117,6 +116,28 @@ static int by_slots(const void *data, const as_element_input *in, const int *slo
   asi_law_view x;
   const int code = asi_torsion_view(s, in, &x);
   return code ? code : asi_law_by_slots(&s->law, in, &x, slot, n, out);
+}
+
+static const asi_law *find_law(const void *data) { return &((const asi_torsion *)data)->law; }
+
+static double potential_near(const void *data, const as_element_input *in,
+                             asi_kept_potential *kept) {
+  const asi_torsion *s = data;
+  double x;
+  if (!place(s, in, &x)) return (double)NAN;
+  return asi_law_potential_near(&s->law, in, x - s->law.rest, kept);
+}
+
+/// Whether it has turned by more than half a turn, where its torque jumps.
+static bool jumps(const void *data, const as_element_input *from, const as_element_input *to) {
+  const asi_torsion *t = data;
+  double now[2][3], law[2][3];
+  if (look(t, from, now[0]) || look(t, to, now[1])) return false;
+  if (fabs(now[1][0] - now[0][0]) <= half_a_turn) return false;
+  for (int k = 0; k < 2; ++k)
+    if (asi_law_evaluate(&t->law, to, k == 0 ? half_a_turn : -half_a_turn, 0.0, law[k]))
+      return false;
+  return fabs(law[1][0] - law[0][0]) > 1e-9 * (fabs(law[1][0]) + fabs(law[0][0]));
 }
 
 static int formulas(const void *data, const asi_formula **out) {
@@ -129,4 +150,8 @@ const asi_descriptor asi_torsion_descriptor = {.type = &asi_torsion_type,
                                                .look = look,
                                                .formulas = formulas,
                                                .by_slots = by_slots,
+                                               .law = find_law,
+                                               .potential_near = potential_near,
+                                               .jumps = jumps,
+                                               .jump = ASI_TURNS_ROUND,
                                                .draw = draw};
