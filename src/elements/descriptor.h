@@ -35,12 +35,22 @@ typedef struct asi_drawing {
 
 enum { ASI_ELEMENT_FORMULAS = 6 }; ///< the most of an element that may read signals
 
+enum { ASI_ELEMENT_QUANTITIES = 10 }; ///< the most that it shows
+
 /// A quantity that an element shows besides forces, energy and power.
 typedef struct asi_element_quantity {
   const char *name, *unit;
   const char *axes; ///< names of its components, one letter each; "": it is one number
   int first;        ///< among the numbers that look() gives
 } asi_element_quantity;
+
+/// What a quantity depends on.
+enum {
+  ASI_READS_PLACES = 1,
+  ASI_READS_VELOCITIES = 2,
+  ASI_READS_STATES = 4, ///< of the element
+  ASI_READS_LAW = 8     ///< formulas of its law
+};
 
 typedef struct asi_descriptor {
   const as_element_type *type; ///< its equations
@@ -52,6 +62,14 @@ typedef struct asi_descriptor {
   const asi_element_quantity *(*find_quantities)(const void *data);
   int n_values;                                                           ///< that look() gives
   int (*look)(const void *data, const as_element_input *in, double *out); ///< AS_DONE or why not
+
+  // ---- what formulas read of a force: the numbers that look() gives
+  unsigned (*reads)(
+      int number); ///< what one depends on: ASI_READS_...; 0: it is not read. NULL: none of them is
+  /// One of them, with derivatives by the moves and velocities of its first two bodies, ASI_PAIR numbers each, and by its states; all
+  /// are zero on entry. AS_DONE or why not.
+  int (*read)(const void *data, const as_element_input *in, int number, double *value, double *by_q,
+              double *by_v, double by_x[AS_ELEMENT_STATES]);
 
   // ---- its formulas, which may read blocks
   /// Those that it has, at most ASI_ELEMENT_FORMULAS; returns how many. NULL: it cannot have any.

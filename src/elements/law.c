@@ -141,3 +141,19 @@ int asi_law_formulas(const asi_law *law, const asi_formula **out) {
   n += asi_curve_formulas(law->damper.curve, out + n);
   return n + asi_curve_formulas(law->both.curve, out + n);
 }
+
+/// x, x' and S(x, x'): S has S_x x_q + S_x' D_q x' by places and S_x' x_q by velocities.
+void asi_law_read(const asi_law_view *x, int number, double *value, double *by_q, double *by_v) {
+  const double by_value = number == 0 ? 1.0 : number == 1 ? 0.0 : x->law[1];
+  const double by_rate = number == 0 ? 0.0 : number == 1 ? 1.0 : x->law[2];
+  *value = number == 0 ? x->value : number == 1 ? x->rate : x->law[0];
+  for (int i = 0; i < ASI_PAIR; ++i) {
+    by_q[i] = by_value * x->q[i] + by_rate * x->rate_q[i];
+    by_v[i] = by_rate * x->q[i];
+  }
+}
+
+unsigned asi_law_reads(int number) {
+  return ASI_READS_PLACES | (number > 0 ? ASI_READS_VELOCITIES : 0u) |
+         (number == 2 ? ASI_READS_LAW : 0u);
+}

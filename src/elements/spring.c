@@ -142,7 +142,8 @@ static int look(const void *data, const as_element_input *in, double *out) {
   return code;
 }
 
-int asi_spring_view(const asi_spring *s, const as_element_input *in, asi_law_view *out) {
+/// AS_RETRY where there is no gradient, or what the law returns.
+static int view(const asi_spring *s, const as_element_input *in, asi_law_view *out) {
   extension x;
   int code = asi_ends_move(&s->ends, in->t, &x.ends);
   if (code == AS_DONE) code = measure(in, true, 0.0, NULL, &x);
@@ -168,7 +169,7 @@ static int by_slots(const void *data, const as_element_input *in, const int *slo
                     double *out) {
   const asi_spring *s = data;
   asi_law_view x;
-  const int code = asi_spring_view(s, in, &x);
+  const int code = view(s, in, &x);
   return code ? code : asi_law_by_slots(&s->law, in, &x, slot, n, out);
 }
 
@@ -184,6 +185,15 @@ static double potential_near(const void *data, const as_element_input *in,
   return asi_law_potential_near(&s->law, in, x - s->law.rest, kept);
 }
 
+static int read(const void *data, const as_element_input *in, int number, double *value,
+                double *by_q, double *by_v, double by_x[AS_ELEMENT_STATES]) {
+  asi_law_view x;
+  const int code = view(data, in, &x);
+  (void)by_x;
+  if (code == AS_DONE) asi_law_read(&x, number, value, by_q, by_v);
+  return code;
+}
+
 static int formulas(const void *data, const asi_formula **out) {
   return asi_law_formulas(&((const asi_spring *)data)->law, out);
 }
@@ -192,6 +202,8 @@ const asi_descriptor asi_spring_descriptor = {.type = &asi_spring_type,
                                               .quantities = quantities,
                                               .n_values = 3,
                                               .look = look,
+                                              .reads = asi_law_reads,
+                                              .read = read,
                                               .formulas = formulas,
                                               .by_slots = by_slots,
                                               .law = find_law,

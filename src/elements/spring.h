@@ -73,9 +73,9 @@ typedef struct asi_law_view {
   double q[ASI_PAIR], rate_q[ASI_PAIR];
 } asi_law_view;
 
-/// AS_RETRY where there is no gradient, or what the law returns.
-int asi_spring_view(const asi_spring *spring, const as_element_input *in, asi_law_view *out);
-int asi_torsion_view(const asi_torsion *torsion, const as_element_input *in, asi_law_view *out);
+/// One of coordinate, rate and value of the law, as descriptors read them; and what it depends on.
+void asi_law_read(const asi_law_view *view, int number, double *value, double *by_q, double *by_v);
+unsigned asi_law_reads(int number);
 
 /// Derivatives of the forces on the two bodies by some slots of the law, ASI_PAIR numbers each.
 int asi_law_by_slots(const asi_law *law, const as_element_input *in, const asi_law_view *view,

@@ -85,7 +85,8 @@ static int look(const void *data, const as_element_input *in, double *out) {
   return AS_DONE;
 }
 
-int asi_torsion_view(const asi_torsion *t, const as_element_input *in, asi_law_view *out) {
+/// AS_RETRY where there is no gradient, or what the law returns.
+static int view(const asi_torsion *t, const as_element_input *in, asi_law_view *out) {
   asi_ends_now ends;
   asi_measure x;
   int code = measure(t, in, &ends, &x);
@@ -114,7 +115,7 @@ static int by_slots(const void *data, const as_element_input *in, const int *slo
                     double *out) {
   const asi_torsion *s = data;
   asi_law_view x;
-  const int code = asi_torsion_view(s, in, &x);
+  const int code = view(s, in, &x);
   return code ? code : asi_law_by_slots(&s->law, in, &x, slot, n, out);
 }
 
@@ -140,6 +141,15 @@ static bool jumps(const void *data, const as_element_input *from, const as_eleme
   return fabs(law[1][0] - law[0][0]) > 1e-9 * (fabs(law[1][0]) + fabs(law[0][0]));
 }
 
+static int read(const void *data, const as_element_input *in, int number, double *value,
+                double *by_q, double *by_v, double by_x[AS_ELEMENT_STATES]) {
+  asi_law_view x;
+  const int code = view(data, in, &x);
+  (void)by_x;
+  if (code == AS_DONE) asi_law_read(&x, number, value, by_q, by_v);
+  return code;
+}
+
 static int formulas(const void *data, const asi_formula **out) {
   return asi_law_formulas(&((const asi_torsion *)data)->law, out);
 }
@@ -148,6 +158,8 @@ const asi_descriptor asi_torsion_descriptor = {.type = &asi_torsion_type,
                                                .quantities = quantities,
                                                .n_values = 3,
                                                .look = look,
+                                               .reads = asi_law_reads,
+                                               .read = read,
                                                .formulas = formulas,
                                                .by_slots = by_slots,
                                                .law = find_law,
