@@ -125,6 +125,7 @@ const asi_descriptor *asi_descriptor_of(const as_element_type *type);
   X(bushing) \
   X(contact) \
   X(coupling) \
+  X(drag) \
   X(formula_load) \
   X(friction) \
   X(joint) \
