@@ -7,6 +7,7 @@
 #include "alphastep/beam.h"
 #include "alphastep/check.h"
 #include "alphastep/coefficients.h"
+#include "alphastep/drag.h"
 #include "alphastep/element.h"
 #include "alphastep/flexible.h"
 #include "alphastep/flexible_body.h"

@@ -12,8 +12,11 @@
 #include <string.h>
 
 #include "alphastep/problem.h"
+#include "elements/descriptor.h"
 #include "elements/vector.h"
 #include "elements/why.h"
+
+_Static_assert((int)ASI_EFFORTS <= (int)ASI_ELEMENT_FORMULAS, "that many formulas");
 
 /// What all formulas of an element see.
 typedef struct readings {
@@ -127,7 +130,9 @@ static void power(const as_element_input *in, as_element_power *out, const void 
   out->supplied = evaluate(in, &force, data) ? (double)NAN : asi_pair_power(in, f);
 }
 
-int asi_actuator_look(const asi_actuator *a, const as_element_input *in, double out[3]) {
+/// Its distance or coordinate, the rate of it, the force or torque along it.
+static int look(const void *data, const as_element_input *in, double *out) {
+  const asi_actuator *a = data;
   readings r;
   asi_reading value, rate;
   effort x;
@@ -197,8 +202,8 @@ const as_element_type asi_formula_load_type = {"load", evaluate_load, NULL, load
 // ---- held signals that change -----------------------------------------------------------------------
 
 /// What each formula changes by: quantities of the machine are the same.
-static int find_changes(const asi_effort_change *c, const as_element_input *in, double *out) {
-  const asi_actuator *a = c->actuator;
+static int find_changes(const asi_held_change *c, const as_element_input *in, double *out) {
+  const asi_actuator *a = c->data;
   as_element_input before = *in;
   readings r;
   int code = AS_DONE;
@@ -216,19 +221,20 @@ static int find_changes(const asi_effort_change *c, const as_element_input *in, 
 
 static int change_along(const as_element_input *in, const as_element_output *out,
                         const void *data) {
-  const asi_effort_change *c = data;
+  const asi_held_change *c = data;
+  const asi_actuator *a = c->data;
   double change[ASI_EFFORTS];
   asi_reading line;
   int code = find_changes(c, in, change);
-  if (code == AS_DONE) code = asi_gauge_read(&c->actuator->line, in, c->actuator, NULL, &line);
+  if (code == AS_DONE) code = asi_gauge_read(&a->line, in, a, NULL, &line);
   for (int i = 0; i < ASI_PAIR && code == AS_DONE; ++i) out->force[i] += change[0] * line.q[i];
   return code;
 }
 
 /// A load is linear in its components.
 static int change_load(const as_element_input *in, const as_element_output *out, const void *data) {
-  const asi_effort_change *c = data;
-  const asi_actuator *a = c->actuator;
+  const asi_held_change *c = data;
+  const asi_actuator *a = c->data;
   double change[ASI_EFFORTS], component[6] = {0};
   asi_load load = a->load;
   const int code = find_changes(c, in, change);
@@ -238,24 +244,16 @@ static int change_load(const as_element_input *in, const as_element_output *out,
   return asi_load_type.evaluate(in, &(as_element_output){.force = out->force}, &load);
 }
 
-const as_element_type *asi_effort_change_type(const as_element_type *type) {
-  static const as_element_type along = {"actuator", change_along, NULL, NULL};
-  static const as_element_type load = {"load", change_load, NULL, NULL};
-  if (type == &asi_actuator_type) return &along;
-  return type == &asi_formula_load_type ? &load : NULL;
-}
-
 // ---- blocks -----------------------------------------------------------------------------------------
 
-int asi_actuator_by_slots(const asi_actuator *a, const as_element_type *type,
-                          const as_element_input *in, const int *slot, int n, double *out) {
+static int force_by_slots(const asi_actuator *a, bool along, const as_element_input *in,
+                          const int *slot, int n, double *out) {
   double by_slot[ASI_EFFORTS][ASI_FORMULA_SLOTS], F;
   readings r;
   asi_reading line = {0};
   int code = read_all(a, in, &r);
   for (int k = 0; k < a->n_efforts && code == AS_DONE; ++k)
     code = asi_formula_signals(a->effort[k].curve->formula, in, r.value, &F, by_slot[k]);
-  const bool along = type == &asi_actuator_type;
   if (code == AS_DONE && along) code = asi_gauge_read(&a->line, in, a, NULL, &line);
   for (int i = 0; i < n && code == AS_DONE; ++i, out += ASI_PAIR) {
     memset(out, 0, ASI_PAIR * sizeof(double));
@@ -273,3 +271,74 @@ int asi_actuator_by_slots(const asi_actuator *a, const as_element_type *type,
   }
   return code;
 }
+
+static int by_slots(const void *data, const as_element_input *in, const int *slot, int n,
+                    double *out) {
+  return force_by_slots(data, true, in, slot, n, out);
+}
+
+static int load_by_slots(const void *data, const as_element_input *in, const int *slot, int n,
+                         double *out) {
+  return force_by_slots(data, false, in, slot, n, out);
+}
+
+static int formulas(const void *data, const asi_formula **out) {
+  const asi_actuator *a = data;
+  int n = 0;
+  for (int k = 0; k < a->n_efforts; ++k) n += asi_curve_formulas(a->effort[k].curve, out + n);
+  return n;
+}
+
+// ---- what the program knows of them -----------------------------------------------------------------
+
+static const as_element_type change_type = {"actuator", change_along, NULL, NULL},
+                             load_change_type = {"load", change_load, NULL, NULL};
+
+static void set_turns(void *data, int first) { ((asi_actuator *)data)->first_turn = first; }
+
+/// Along a line or a displacement it is a rod that pushes, about an axis a motor.
+static void draw(const void *data, asi_drawing *out) {
+  const asi_gauge *line = &((const asi_actuator *)data)->line;
+  const bool pushes = line->kind == ASI_GAUGE_DISTANCE || line->of.kind == ASI_COORDINATE_SHIFT;
+  asi_draw_between(pushes ? "actuator" : "motor", line->ends.frame, out);
+}
+
+static const asi_ends *find_line(const void *data) {
+  const asi_gauge *line = &((const asi_actuator *)data)->line;
+  return line->kind == ASI_GAUGE_DISTANCE ? &line->ends : NULL;
+}
+
+static const asi_element_quantity *find_quantities(const void *data) {
+  static const asi_element_quantity of_line[] = {{"length", "m", "", 0},
+                                                 {"length_rate", "m/s", "", 1},
+                                                 {"drive", "N", "", 2},
+                                                 {NULL}},
+                                    along[] = {{"drive", "N", "", 2}, {NULL}},
+                                    about[] = {{"drive", "N m", "", 2}, {NULL}};
+  const asi_gauge *line = &((const asi_actuator *)data)->line;
+  if (line->kind == ASI_GAUGE_DISTANCE) return of_line;
+  return line->of.kind == ASI_COORDINATE_SHIFT ? along : about;
+}
+
+const asi_descriptor asi_actuator_descriptor = {.type = &asi_actuator_type,
+                                                .find_quantities = find_quantities,
+                                                .n_values = 3,
+                                                .look = look,
+                                                .formulas = formulas,
+                                                .by_slots = by_slots,
+                                                .change = &change_type,
+                                                .set_turns = set_turns,
+                                                .line = find_line,
+                                                .draw = draw};
+
+static void draw_load(const void *data, asi_drawing *out) {
+  asi_draw_load(&((const asi_actuator *)data)->load, out);
+}
+
+const asi_descriptor asi_formula_load_descriptor = {.type = &asi_formula_load_type,
+                                                    .on_first = true,
+                                                    .formulas = formulas,
+                                                    .by_slots = load_by_slots,
+                                                    .change = &load_change_type,
+                                                    .set_turns = set_turns,
+                                                    .draw = draw_load};

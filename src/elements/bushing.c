@@ -27,6 +27,7 @@
 
 #include "alphastep/problem.h"
 #include "elements/coordinate.h"
+#include "elements/descriptor.h"
 #include "elements/vector.h"
 #include "elements/why.h"
 
@@ -197,8 +198,9 @@ static int evaluate(const as_element_input *in, const as_element_output *out, co
   return AS_DONE;
 }
 
-int asi_bushing_by_slots(const asi_bushing *b, const as_element_input *in, const int *slot, int n,
-                         double *out) {
+static int by_slots(const void *data, const as_element_input *in, const int *slot, int n,
+                    double *out) {
+  const asi_bushing *b = data;
   asi_bend x;
   int code = asi_bend_measure(&b->ends, in, ASI_SUM_RATE | ASI_SUM_Q, &x);
   memset(out, 0, (size_t)n * ASI_PAIR * sizeof(double));
@@ -241,7 +243,8 @@ static void power(const as_element_input *in, as_element_power *out, const void 
   }
 }
 
-bool asi_bushing_turn(const asi_bushing *b, const as_element_input *in, double r[3]) {
+/// The rotation vector of B against A; false where there is none, or where no torque depends on it.
+static bool find_turn(const asi_bushing *b, const as_element_input *in, double r[3]) {
   asi_bend x;
   bool held = false;
   for (int i = 3; i < ASI_BUSHING; ++i) {
@@ -254,3 +257,28 @@ bool asi_bushing_turn(const asi_bushing *b, const as_element_input *in, double r
 }
 
 const as_element_type asi_bushing_type = {"bushing", evaluate, potential, power};
+
+static void draw(const void *data, asi_drawing *out) {
+  asi_draw_between("bushing", ((const asi_bushing *)data)->ends.frame, out);
+}
+
+_Static_assert((int)ASI_BUSHING <= (int)ASI_ELEMENT_FORMULAS, "that many formulas");
+
+static int formulas(const void *data, const asi_formula **out) {
+  const asi_bushing *b = data;
+  int n = 0;
+  for (int i = 0; i < ASI_BUSHING; ++i) n += asi_curve_formulas(b->law[i].both.curve, out + n);
+  return n;
+}
+
+static bool jumps(const void *data, const as_element_input *from, const as_element_input *to) {
+  double r[2][3];
+  return find_turn(data, from, r[0]) && find_turn(data, to, r[1]) && asi_turns_round(r[0], r[1]);
+}
+
+const asi_descriptor asi_bushing_descriptor = {.type = &asi_bushing_type,
+                                               .formulas = formulas,
+                                               .by_slots = by_slots,
+                                               .jumps = jumps,
+                                               .jump = ASI_TURNS_ROUND,
+                                               .draw = draw};

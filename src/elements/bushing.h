@@ -2,7 +2,6 @@
 #ifndef ALPHASTEP_ELEMENTS_BUSHING_H
 #define ALPHASTEP_ELEMENTS_BUSHING_H
 
-#include "base/export.h"
 #include "elements/coordinate.h"
 #include "elements/spring.h"
 
@@ -15,14 +14,7 @@ typedef struct asi_bushing {
   asi_law law[ASI_BUSHING];            ///< of each coordinate besides; only `both`
 } asi_bushing;
 
-ASI_IO extern const as_element_type asi_bushing_type;
-
-/// Derivatives of the forces on its two bodies by some slots of its laws, states or outputs of blocks: ASI_PAIR numbers each.
-int asi_bushing_by_slots(const asi_bushing *bushing, const as_element_input *in, const int *slot,
-                         int n, double *out);
-
-/// The rotation vector of B against A; false where there is none, or where no torque depends on it.
-bool asi_bushing_turn(const asi_bushing *bushing, const as_element_input *in, double r[3]);
+extern const as_element_type asi_bushing_type;
 
 /// rho(c) = theta/(2 sin theta) at c = cos theta > -1 and s = sin theta >= 0, and its first two derivatives by c.
 void asi_rotation_ratio(double c, double s, double out[3]);

@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "alphastep/problem.h"
+#include "elements/descriptor.h"
 #include "elements/vector.h"
 
 static const asi_row across_z = {ASI_ROW_SEPARATION, 2, 0, 1};
@@ -234,8 +235,9 @@ static int rub_by_slot(const asi_contact *c, const as_element_input *in, const n
   return AS_DONE;
 }
 
-int asi_contact_by_slots(const asi_contact *c, const as_element_input *in, const int *slot, int n,
-                         double *out) {
+static int by_slots(const void *data, const as_element_input *in, const int *slot, int n,
+                    double *out) {
+  const asi_contact *c = data;
   normal now;
   int code = press(c, in, &now);
   memset(out, 0, (size_t)n * ASI_PAIR * sizeof(double));
@@ -268,3 +270,16 @@ static void power(const as_element_input *in, as_element_power *out, const void 
 }
 
 const as_element_type asi_contact_type = {"contact", evaluate, potential, power};
+
+static void draw(const void *data, asi_drawing *out) {
+  asi_draw_between("contact", ((const asi_contact *)data)->frame, out);
+}
+
+static int formulas(const void *data, const asi_formula **out) {
+  const asi_contact *c = data;
+  const int n = asi_penalty_formulas(&c->law, out);
+  return n + asi_curve_formulas(c->friction.law.curve, out + n);
+}
+
+const asi_descriptor asi_contact_descriptor = {
+    .type = &asi_contact_type, .formulas = formulas, .by_slots = by_slots, .draw = draw};

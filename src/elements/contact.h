@@ -2,7 +2,6 @@
 #ifndef ALPHASTEP_ELEMENTS_CONTACT_H
 #define ALPHASTEP_ELEMENTS_CONTACT_H
 
-#include "base/export.h"
 #include "elements/coefficient.h"
 #include "elements/penalty.h"
 #include "elements/rows.h"
@@ -16,10 +15,6 @@ typedef struct asi_contact {
   double slip_speed; ///< of the regularisation
 } asi_contact;
 
-ASI_IO extern const as_element_type asi_contact_type;
-
-/// Derivatives of the forces on its two bodies by some slots of its laws, states or outputs of blocks: ASI_PAIR numbers each.
-int asi_contact_by_slots(const asi_contact *contact, const as_element_input *in, const int *slot,
-                         int n, double *out);
+extern const as_element_type asi_contact_type;
 
 #endif

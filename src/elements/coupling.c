@@ -44,6 +44,7 @@
 
 #include "alphastep/problem.h"
 #include "elements/coordinate.h"
+#include "elements/descriptor.h"
 #include "elements/vector.h"
 #include "elements/why.h"
 
@@ -177,3 +178,9 @@ static void power(const as_element_input *in, as_element_power *out, const void 
 }
 
 const as_element_type asi_coupling_type = {"coupling", evaluate, NULL, power};
+
+static void draw(const void *data, asi_drawing *out) {
+  asi_draw_between("coupling", ((const asi_coupling *)data)->wheel, out);
+}
+
+const asi_descriptor asi_coupling_descriptor = {.type = &asi_coupling_type, .draw = draw};

@@ -246,3 +246,9 @@ double asi_curve_integral(const asi_curve *c, double x) {
   table(c, 0.0, zero);
   return at[3] - zero[3];
 }
+
+int asi_curve_formulas(const asi_curve *c, const asi_formula **out) {
+  if (c == NULL || c->formula == NULL) return 0;
+  *out = c->formula;
+  return 1;
+}

@@ -51,4 +51,7 @@ typedef struct asi_curve_ref {
   const asi_curve *curve;
 } asi_curve_ref;
 
+/// Its formula, if it is one, to `out`; returns how many. The curve may be NULL.
+int asi_curve_formulas(const asi_curve *curve, const struct asi_formula **out);
+
 #endif

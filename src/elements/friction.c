@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "alphastep/problem.h"
+#include "elements/descriptor.h"
 #include "elements/rates.h"
 #include "elements/vector.h"
 
@@ -239,8 +240,9 @@ static int evaluate(const as_element_input *in, const as_element_output *out, co
   return AS_DONE;
 }
 
-int asi_friction_by_slots(const asi_friction *f, const as_element_input *in, const int *slot, int n,
-                          double *out) {
+static int by_slots(const void *data, const as_element_input *in, const int *slot, int n,
+                    double *out) {
+  const asi_friction *f = data;
   const asi_pair pair = asi_rate_pair(in, f->frame);
   asi_rate rate[AS_JOINT_COORDINATES];
   loads load;
@@ -272,3 +274,14 @@ static void power(const as_element_input *in, as_element_power *out, const void 
 }
 
 const as_element_type asi_friction_type = {"joint friction", evaluate, NULL, power};
+
+static void draw(const void *data, asi_drawing *out) {
+  asi_draw_between("friction", ((const asi_friction *)data)->frame, out);
+}
+
+static int formulas(const void *data, const asi_formula **out) {
+  return asi_curve_formulas(((const asi_friction *)data)->coefficient.law.curve, out);
+}
+
+const asi_descriptor asi_friction_descriptor = {
+    .type = &asi_friction_type, .formulas = formulas, .by_slots = by_slots, .draw = draw};

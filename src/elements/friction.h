@@ -2,7 +2,6 @@
 #ifndef ALPHASTEP_ELEMENTS_FRICTION_H
 #define ALPHASTEP_ELEMENTS_FRICTION_H
 
-#include "base/export.h"
 #include "elements/coefficient.h"
 #include "elements/joint.h"
 
@@ -34,12 +33,7 @@ typedef struct asi_friction {
   int n_read;
 } asi_friction;
 
-ASI_IO extern const as_element_type asi_friction_type;
-
-/// Derivatives of the forces on its two bodies by some slots of its coefficient, states or outputs of blocks: ASI_PAIR numbers
-/// each.
-int asi_friction_by_slots(const asi_friction *friction, const as_element_input *in, const int *slot,
-                          int n, double *out);
+extern const as_element_type asi_friction_type;
 
 /// Sets loads and pads of a kind of joint. A pin of a radius turns in a bearing of a length (0: moments
 /// are not counted) and rubs with its shoulder at `shoulder` (0: not at all).

@@ -6,7 +6,7 @@
 ///     spin       e . R (omega + s)        q: 0, (omega + s) x R^T e    v: 0, R^T e
 ///
 /// since -e^T R a~ = (a x R^T e)^T. A distance and a coordinate c are those of distance.c and coordinate.c: c_q, and of
-/// its rate D_q c' and c_q. A spring's tension S(l, l') has S_l l_q + S_l' D_q l' and S_l' l_q.
+/// its rate D_q c' and c_q.
 #include "elements/gauge.h"
 
 #include <stdio.h>
@@ -15,7 +15,6 @@
 #include "alphastep/problem.h"
 #include "elements/bushing.h"
 #include "elements/spring.h"
-#include "elements/tyre.h"
 #include "elements/vector.h"
 #include "elements/why.h"
 
@@ -24,9 +23,7 @@ bool asi_gauge_is_rate(const asi_gauge *g) {
   case ASI_GAUGE_VELOCITY:
   case ASI_GAUGE_SPIN:
   case ASI_GAUGE_BODY_SPIN: return true;
-  case ASI_GAUGE_SPRING:
-  case ASI_GAUGE_TORSION: return g->part > 0;
-  case ASI_GAUGE_TYRE:
+  case ASI_GAUGE_ELEMENT: return g->descriptor->reads(g->part) & ASI_READS_VELOCITIES;
   case ASI_GAUGE_ACCELERATION:
   case ASI_GAUGE_SPIN_RATE:
   case ASI_GAUGE_BODY_SPIN_RATE:
@@ -160,22 +157,12 @@ static int read_rotation(const asi_gauge *g, const as_element_input *in, const a
   return code;
 }
 
-static int read_spring(const asi_gauge *g, const as_element_input *in, const void *data,
-                       asi_reading *out) {
-  const void *spring = (const char *)data + g->spring;
-  asi_law_view x;
-  const int code = g->kind == ASI_GAUGE_SPRING ? asi_spring_view(spring, in, &x)
-                                               : asi_torsion_view(spring, in, &x);
-  if (code) return code;
-  out->value = g->part == 0 ? x.value : g->part == 1 ? x.rate : x.law[0];
-  // By value and by rate:
-  const double by_value = g->part == 0 ? 1.0 : g->part == 1 ? 0.0 : x.law[1];
-  const double by_rate = g->part == 0 ? 0.0 : g->part == 1 ? 1.0 : x.law[2];
-  for (int i = 0; i < ASI_PAIR; ++i) {
-    out->q[i] = by_value * x.q[i] + by_rate * x.rate_q[i];
-    out->v[i] = by_rate * x.q[i];
-  }
-  return AS_DONE;
+int asi_gauge_read_element(const asi_gauge *g, const as_element_input *in, const void *data,
+                           asi_reading *out, double by_x[AS_ELEMENT_STATES]) {
+  as_element_input two = *in;
+  for (int s = 0; s < 2; ++s) two.body[s] = in->body[g->body[s]];
+  return g->descriptor->read((const char *)data + g->other, &two, g->part, &out->value, out->q,
+                             out->v, by_x);
 }
 
 int asi_gauge_read(const asi_gauge *g, const as_element_input *in, const void *data,
@@ -184,12 +171,9 @@ int asi_gauge_read(const asi_gauge *g, const as_element_input *in, const void *d
   asi_ends_now ends;
   for (int s = 0; s < 2; ++s) two.body[s] = in->body[g->body[s]];
   memset(out, 0, sizeof *out);
-  if (g->kind == ASI_GAUGE_SPRING || g->kind == ASI_GAUGE_TORSION)
-    return read_spring(g, &two, data, out);
-  if (g->kind == ASI_GAUGE_TYRE) {
-    double by_x[ASI_TYRE_STATES];
-    return asi_tyre_read((const asi_tyre *)(const void *)((const char *)data + g->spring), &two,
-                         (asi_tyre_part)g->part, &out->value, out->q, out->v, by_x);
+  if (g->kind == ASI_GAUGE_ELEMENT) {
+    double by_x[AS_ELEMENT_STATES] = {0};
+    return asi_gauge_read_element(g, in, data, out, by_x);
   }
   const int code = asi_ends_move(&g->ends, in->t, &ends);
   if (code) return code;

@@ -29,6 +29,7 @@
 #include <string.h>
 
 #include "alphastep/problem.h"
+#include "elements/descriptor.h"
 #include "elements/vector.h"
 
 enum { X, Y, Z };
@@ -295,6 +296,13 @@ static int evaluate_moving(const as_element_input *in, const as_element_output *
 
 const as_element_type asi_joint_type = {"joint", evaluate, NULL, NULL};
 const as_element_type asi_moving_joint_type = {"joint", evaluate_moving, NULL, NULL};
+
+static void draw(const void *data, asi_drawing *out) {
+  asi_draw_between(NULL, ((const asi_joint *)data)->frame, out);
+}
+
+const asi_descriptor asi_joint_descriptor = {.type = &asi_joint_type, .draw = draw};
+const asi_descriptor asi_moving_joint_descriptor = {.type = &asi_moving_joint_type, .draw = draw};
 
 // ---- coordinates ------------------------------------------------------------------------------------
 

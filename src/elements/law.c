@@ -125,27 +125,35 @@ as_element_power asi_law_power(const asi_law *law, const as_element_input *in, d
   return (as_element_power){.dissipated = lost * rate, .supplied = -driven * rate};
 }
 
-double asi_spring_potential_near(const void *data, bool torsion, const as_element_input *in,
-                                 asi_kept_potential *kept) {
-  const asi_law *law =
-      torsion ? &((const asi_torsion *)data)->law : &((const asi_spring *)data)->law;
-  double coordinate;
-  if (torsion ? !asi_torsion_place(data, in, &coordinate)
-              : !asi_spring_place(data, in, &coordinate))
-    return (double)NAN;
-  return asi_law_potential_near(law, in, coordinate - law->rest, kept);
-}
-
-int asi_spring_by_slots(const void *data, bool torsion, const as_element_input *in, const int *slot,
-                        int n, double *out) {
-  const asi_law *law =
-      torsion ? &((const asi_torsion *)data)->law : &((const asi_spring *)data)->law;
-  asi_law_view x;
-  int code = torsion ? asi_torsion_view(data, in, &x) : asi_spring_view(data, in, &x);
+int asi_law_by_slots(const asi_law *law, const as_element_input *in, const asi_law_view *x,
+                     const int *slot, int n, double *out) {
+  int code = AS_DONE;
   for (int i = 0; i < n && code == AS_DONE; ++i) {
     double by;
-    code = asi_law_by_slot(law, in, x.value - law->rest, x.rate, slot[i], &by);
-    for (int j = 0; j < ASI_PAIR; ++j) out[i * ASI_PAIR + j] = -by * x.q[j];
+    code = asi_law_by_slot(law, in, x->value - law->rest, x->rate, slot[i], &by);
+    for (int j = 0; j < ASI_PAIR; ++j) out[i * ASI_PAIR + j] = -by * x->q[j];
   }
   return code;
+}
+
+int asi_law_formulas(const asi_law *law, const asi_formula **out) {
+  int n = asi_curve_formulas(law->spring.curve, out);
+  n += asi_curve_formulas(law->damper.curve, out + n);
+  return n + asi_curve_formulas(law->both.curve, out + n);
+}
+
+/// x, x' and S(x, x'): S has S_x x_q + S_x' D_q x' by places and S_x' x_q by velocities.
+void asi_law_read(const asi_law_view *x, int number, double *value, double *by_q, double *by_v) {
+  const double by_value = number == 0 ? 1.0 : number == 1 ? 0.0 : x->law[1];
+  const double by_rate = number == 0 ? 0.0 : number == 1 ? 1.0 : x->law[2];
+  *value = number == 0 ? x->value : number == 1 ? x->rate : x->law[0];
+  for (int i = 0; i < ASI_PAIR; ++i) {
+    by_q[i] = by_value * x->q[i] + by_rate * x->rate_q[i];
+    by_v[i] = by_rate * x->q[i];
+  }
+}
+
+unsigned asi_law_reads(int number) {
+  return ASI_READS_PLACES | (number > 0 ? ASI_READS_VELOCITIES : 0u) |
+         (number == 2 ? ASI_READS_LAW : 0u);
 }

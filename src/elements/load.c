@@ -12,6 +12,7 @@
 #include <math.h>
 
 #include "alphastep/problem.h"
+#include "elements/descriptor.h"
 #include "elements/spring.h"
 #include "elements/vector.h"
 
@@ -94,3 +95,11 @@ static void power(const as_element_input *in, as_element_power *out, const void 
 }
 
 const as_element_type asi_load_type = {"load", evaluate, NULL, power};
+
+void asi_draw_load(const asi_load *load, asi_drawing *out) {
+  *out = (asi_drawing){.kind = "load", .n = 1, .point = {load->frame.p}};
+}
+
+static void draw(const void *data, asi_drawing *out) { asi_draw_load(data, out); }
+
+const asi_descriptor asi_load_descriptor = {.type = &asi_load_type, .on_first = true, .draw = draw};

@@ -151,3 +151,8 @@ as_element_power asi_penalty_power(const asi_penalty *p, const as_element_input 
   return (as_element_power){.dissipated = (now[0] - still[0]) * rate,
                             .supplied = varies(p) ? -still[0] * rate : 0.0};
 }
+
+int asi_penalty_formulas(const asi_penalty *law, const asi_formula **out) {
+  const int n = asi_curve_formulas(law->curve.curve, out);
+  return n + asi_curve_formulas(law->both.curve, out + n);
+}

@@ -25,4 +25,7 @@ double asi_penalty_potential(const asi_penalty *p, const as_element_input *in, d
 as_element_power asi_penalty_power(const asi_penalty *p, const as_element_input *in, double depth,
                                    double rate);
 
+/// Its formulas; returns how many.
+int asi_penalty_formulas(const asi_penalty *law, const struct asi_formula **out);
+
 #endif

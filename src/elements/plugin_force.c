@@ -12,6 +12,7 @@
 
 #include "alphastep/problem.h"
 #include "control/plugin.h"
+#include "elements/descriptor.h"
 
 enum { N = ASI_BUSHING };
 
@@ -76,10 +77,22 @@ static void power(const as_element_input *in, as_element_power *out, const void 
 
 const as_element_type asi_plugin_force_type = {"plugin", evaluate, NULL, power};
 
-bool asi_plugin_force_turn(const asi_plugin_force_data *d, const as_element_input *in,
-                           double r[3]) {
+static void draw(const void *data, asi_drawing *out) {
+  asi_draw_between("bushing", ((const asi_plugin_force_data *)data)->ends.frame, out);
+}
+
+/// The rotation vector of B against A; false where there is none.
+static bool find_turn(const asi_plugin_force_data *d, const as_element_input *in, double r[3]) {
   asi_bend x;
   if (asi_bend_measure(&d->ends, in, ASI_SUM_TANGENTS, &x)) return false;
   for (int i = 0; i < 3; ++i) r[i] = x.z[3 + i].value;
   return true;
 }
+
+static bool jumps(const void *data, const as_element_input *from, const as_element_input *to) {
+  double r[2][3];
+  return find_turn(data, from, r[0]) && find_turn(data, to, r[1]) && asi_turns_round(r[0], r[1]);
+}
+
+const asi_descriptor asi_plugin_force_descriptor = {
+    .type = &asi_plugin_force_type, .jumps = jumps, .jump = ASI_TURNS_ROUND, .draw = draw};

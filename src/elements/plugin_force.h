@@ -12,12 +12,10 @@ typedef struct asi_plugin_force_data {
   double number[]; ///< parameters, then constants
 } asi_plugin_force_data;
 
-ASI_IO extern const as_element_type asi_plugin_force_type;
+extern const as_element_type asi_plugin_force_type;
 
 /// Where the plugin is evaluated; x = NULL: with the frames at rest on each other.
 as_plugin_force_point asi_plugin_force_point(const asi_plugin_force_data *d, double t,
                                              const asi_bend *x);
-/// The rotation vector of B against A; false where there is none.
-bool asi_plugin_force_turn(const asi_plugin_force_data *d, const as_element_input *in, double r[3]);
 
 #endif

@@ -213,7 +213,7 @@ static void add_rows(const double *factor, const double *f_q, const double *g_q,
 
 static int read_reaction(const asi_gauge *g, const as_element_input *in, const void *data,
                          const double *lambda, const asi_ends_now *ends, asi_probe_reading *out) {
-  const void *joint = (const char *)data + g->spring;
+  const void *joint = (const char *)data + g->other;
   const as_body_motion *A = in->body[0], *B = in->body[1];
   double g_q[AS_ELEMENT_ROWS * ASI_PAIR] = {0}, f_q[ASI_PAIR * ASI_PAIR] = {0};
   double F[3] = {0}, tau[3] = {0}, T[3], arm[3], e[3], n[3], moved[3], turned[3];
@@ -261,12 +261,7 @@ static int read_reaction(const asi_gauge *g, const as_element_input *in, const v
 int asi_probe_read(const asi_gauge *g, const as_element_input *in, const asi_probe_input *more,
                    const void *data, const double *turns, asi_probe_reading *out) {
   memset(out, 0, sizeof *out);
-  if (g->kind == ASI_GAUGE_TYRE) {
-    as_element_input pair = *in;
-    for (int s = 0; s < 2; ++s) pair.body[s] = in->body[g->body[s]];
-    return asi_tyre_read((const asi_tyre *)(const void *)((const char *)data + g->spring), &pair,
-                         (asi_tyre_part)g->part, &out->at.value, out->at.q, out->at.v, out->x);
-  }
+  if (g->kind == ASI_GAUGE_ELEMENT) return asi_gauge_read_element(g, in, data, &out->at, out->x);
   if (g->kind < ASI_GAUGE_ACCELERATION) return asi_gauge_read(g, in, data, turns, &out->at);
   if (g->kind == ASI_GAUGE_DRIVE) {
     out->at.value = more->lambda[0];

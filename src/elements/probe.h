@@ -4,7 +4,6 @@
 #define ALPHASTEP_ELEMENTS_PROBE_H
 
 #include "elements/gauge.h"
-#include "elements/tyre.h"
 
 /// A body's acceleration, as as_body_motion has its velocity.
 typedef struct asi_body_acceleration {
@@ -24,7 +23,7 @@ typedef struct asi_probe_reading {
   asi_reading at;
   double a[ASI_PAIR];
   double lambda[AS_ELEMENT_ROWS];
-  double x[ASI_TYRE_STATES]; ///< of a tyre: by its states
+  double x[AS_ELEMENT_STATES]; ///< of an element: by its states
 } asi_probe_reading;
 
 /// Reads any gauge, or one that only blocks read; as asi_gauge_read().

@@ -22,6 +22,7 @@
 #include <math.h>
 
 #include "alphastep/problem.h"
+#include "elements/descriptor.h"
 #include "elements/sliding.h"
 #include "elements/vector.h"
 #include "elements/why.h"
@@ -128,3 +129,11 @@ static int evaluate_disk(const as_element_input *in, const as_element_output *ou
 
 const as_element_type asi_rolling_disk_type = {"rolling disk", evaluate_disk, NULL, NULL};
 const as_element_type asi_rolling_sphere_type = {"rolling sphere", evaluate_sphere, NULL, NULL};
+
+static void draw(const void *data, asi_drawing *out) {
+  asi_draw_between("rolling", ((const asi_rolling *)data)->joint.frame, out);
+}
+
+const asi_descriptor asi_rolling_disk_descriptor = {.type = &asi_rolling_disk_type, .draw = draw};
+const asi_descriptor asi_rolling_sphere_descriptor = {.type = &asi_rolling_sphere_type,
+                                                      .draw = draw};

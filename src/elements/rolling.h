@@ -2,7 +2,6 @@
 #ifndef ALPHASTEP_ELEMENTS_ROLLING_H
 #define ALPHASTEP_ELEMENTS_ROLLING_H
 
-#include "base/export.h"
 #include "elements/joint.h"
 
 /// Frame A: the plane is across its z. Frame B: centre, a disk's axis is its z.
@@ -16,8 +15,8 @@ typedef struct asi_skate {
   asi_joint joint; ///< its frames only
 } asi_skate;
 
-ASI_IO extern const as_element_type asi_rolling_disk_type;
-ASI_IO extern const as_element_type asi_rolling_sphere_type;
-ASI_IO extern const as_element_type asi_skate_type;
+extern const as_element_type asi_rolling_disk_type;
+extern const as_element_type asi_rolling_sphere_type;
+extern const as_element_type asi_skate_type;
 
 #endif

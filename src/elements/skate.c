@@ -12,6 +12,7 @@
 #include <math.h>
 
 #include "alphastep/problem.h"
+#include "elements/descriptor.h"
 #include "elements/rolling.h"
 #include "elements/sliding.h"
 #include "elements/why.h"
@@ -36,3 +37,9 @@ static int evaluate(const as_element_input *in, const as_element_output *out, co
 }
 
 const as_element_type asi_skate_type = {"skate", evaluate, NULL, NULL};
+
+static void draw(const void *data, asi_drawing *out) {
+  asi_draw_between("skate", ((const asi_skate *)data)->joint.frame, out);
+}
+
+const asi_descriptor asi_skate_descriptor = {.type = &asi_skate_type, .draw = draw};

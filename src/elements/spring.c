@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "alphastep/problem.h"
+#include "elements/descriptor.h"
 #include "elements/vector.h"
 #include "elements/why.h"
 
@@ -100,7 +101,7 @@ static int evaluate(const as_element_input *in, const as_element_output *out, co
   return AS_DONE;
 }
 
-bool asi_spring_place(const asi_spring *s, const as_element_input *in, double *length) {
+static bool place(const asi_spring *s, const as_element_input *in, double *length) {
   extension x;
   if (asi_ends_move(&s->ends, in->t, &x.ends)) return false;
   *length = measure(in, false, 0.0, NULL, &x) ? 0.0 : x.l;
@@ -110,7 +111,7 @@ bool asi_spring_place(const asi_spring *s, const as_element_input *in, double *l
 static double potential(const as_element_input *in, const void *data) {
   const asi_spring *s = data;
   double l;
-  if (!asi_spring_place(s, in, &l)) return (double)NAN;
+  if (!place(s, in, &l)) return (double)NAN;
   return asi_law_potential(&s->law, in, l - s->law.rest);
 }
 
@@ -127,7 +128,8 @@ static void power(const as_element_input *in, as_element_power *out, const void 
   out->supplied += law[0] * x.rate + asi_pair_power(in, f);
 }
 
-int asi_spring_look(const asi_spring *s, const as_element_input *in, double out[3]) {
+static int look(const void *data, const as_element_input *in, double *out) {
+  const asi_spring *s = data;
   extension x;
   double law[3];
   int code = asi_ends_move(&s->ends, in->t, &x.ends);
@@ -140,7 +142,8 @@ int asi_spring_look(const asi_spring *s, const as_element_input *in, double out[
   return code;
 }
 
-int asi_spring_view(const asi_spring *s, const as_element_input *in, asi_law_view *out) {
+/// AS_RETRY where there is no gradient, or what the law returns.
+static int view(const asi_spring *s, const as_element_input *in, asi_law_view *out) {
   extension x;
   int code = asi_ends_move(&s->ends, in->t, &x.ends);
   if (code == AS_DONE) code = measure(in, true, 0.0, NULL, &x);
@@ -154,3 +157,56 @@ int asi_spring_view(const asi_spring *s, const as_element_input *in, asi_law_vie
 }
 
 const as_element_type asi_spring_type = {"spring", evaluate, potential, power};
+
+static void draw(const void *data, asi_drawing *out) {
+  asi_draw_between("spring", ((const asi_spring *)data)->ends.frame, out);
+}
+
+static const asi_element_quantity quantities[] = {
+    {"length", "m", "", 0}, {"length_rate", "m/s", "", 1}, {"tension", "N", "", 2}, {NULL}};
+
+static int by_slots(const void *data, const as_element_input *in, const int *slot, int n,
+                    double *out) {
+  const asi_spring *s = data;
+  asi_law_view x;
+  const int code = view(s, in, &x);
+  return code ? code : asi_law_by_slots(&s->law, in, &x, slot, n, out);
+}
+
+static const asi_ends *find_line(const void *data) { return &((const asi_spring *)data)->ends; }
+
+static const asi_law *find_law(const void *data) { return &((const asi_spring *)data)->law; }
+
+static double potential_near(const void *data, const as_element_input *in,
+                             asi_kept_potential *kept) {
+  const asi_spring *s = data;
+  double x;
+  if (!place(s, in, &x)) return (double)NAN;
+  return asi_law_potential_near(&s->law, in, x - s->law.rest, kept);
+}
+
+static int read(const void *data, const as_element_input *in, int number, double *value,
+                double *by_q, double *by_v, double by_x[AS_ELEMENT_STATES]) {
+  asi_law_view x;
+  const int code = view(data, in, &x);
+  (void)by_x;
+  if (code == AS_DONE) asi_law_read(&x, number, value, by_q, by_v);
+  return code;
+}
+
+static int formulas(const void *data, const asi_formula **out) {
+  return asi_law_formulas(&((const asi_spring *)data)->law, out);
+}
+
+const asi_descriptor asi_spring_descriptor = {.type = &asi_spring_type,
+                                              .quantities = quantities,
+                                              .n_values = 3,
+                                              .look = look,
+                                              .reads = asi_law_reads,
+                                              .read = read,
+                                              .formulas = formulas,
+                                              .by_slots = by_slots,
+                                              .law = find_law,
+                                              .potential_near = potential_near,
+                                              .line = find_line,
+                                              .draw = draw};

@@ -3,8 +3,8 @@
 #define ALPHASTEP_ELEMENTS_SPRING_H
 
 #include "alphastep/element.h"
-#include "base/export.h"
 #include "elements/curve.h"
+#include "elements/descriptor.h"
 #include "elements/ends.h"
 
 /// Spring and damper of one coordinate c at rest at `rest`:
@@ -22,6 +22,8 @@ int asi_law_evaluate(const asi_law *law, const as_element_input *in, double exte
 /// Its derivative by a slot of its formulas: a state or output of blocks.
 int asi_law_by_slot(const asi_law *law, const as_element_input *in, double extension, double rate,
                     int slot, double *out);
+/// Its formulas; returns how many.
+int asi_law_formulas(const asi_law *law, const struct asi_formula **out);
 double asi_law_potential(const asi_law *law, const as_element_input *in, double extension);
 /// The potential at one place.
 typedef struct asi_kept_potential {
@@ -58,16 +60,12 @@ typedef struct asi_load {
   asi_curve_ref factor;
 } asi_load;
 
-ASI_IO extern const as_element_type asi_spring_type;
-ASI_IO extern const as_element_type asi_torsion_type;
-ASI_IO extern const as_element_type asi_load_type;
+extern const as_element_type asi_spring_type;
+extern const as_element_type asi_torsion_type;
+extern const as_element_type asi_load_type;
 
-/// Its length or angle alone; false: there is none.
-bool asi_spring_place(const asi_spring *spring, const as_element_input *in, double *length);
-bool asi_torsion_place(const asi_torsion *torsion, const as_element_input *in, double *angle);
-/// The potential of a spring, or of a torsional one, by asi_law_potential_near().
-double asi_spring_potential_near(const void *data, bool torsion, const as_element_input *in,
-                                 asi_kept_potential *kept);
+/// As a load at its frame's origin.
+void asi_draw_load(const asi_load *load, asi_drawing *out);
 
 /// A spring's coordinate, its rate and its law (value, derivatives by both), with gradients.
 typedef struct asi_law_view {
@@ -75,19 +73,13 @@ typedef struct asi_law_view {
   double q[ASI_PAIR], rate_q[ASI_PAIR];
 } asi_law_view;
 
-/// AS_RETRY where there is no gradient, or what the law returns.
-int asi_spring_view(const asi_spring *spring, const as_element_input *in, asi_law_view *out);
-int asi_torsion_view(const asi_torsion *torsion, const as_element_input *in, asi_law_view *out);
+/// One of coordinate, rate and value of the law, as descriptors read them; and what it depends on.
+void asi_law_read(const asi_law_view *view, int number, double *value, double *by_q, double *by_v);
+unsigned asi_law_reads(int number);
 
-/// Derivatives of the forces on its two bodies by some slots of its law, ASI_PAIR numbers each; of a spring, or of a torsional
-/// one.
-int asi_spring_by_slots(const void *data, bool torsion, const as_element_input *in, const int *slot,
-                        int n, double *out);
-
-/// Length [m], its rate [m/s], tension [N]; AS_DONE or what the law returns.
-ASI_IO int asi_spring_look(const asi_spring *spring, const as_element_input *in, double out[3]);
-/// Angle [rad], its rate [rad/s], torque on the first body about z [N m]; likewise.
-ASI_IO int asi_torsion_look(const asi_torsion *torsion, const as_element_input *in, double out[3]);
+/// Derivatives of the forces on the two bodies by some slots of the law, ASI_PAIR numbers each.
+int asi_law_by_slots(const asi_law *law, const as_element_input *in, const asi_law_view *view,
+                     const int *slot, int n, double *out);
 
 /// Angle of B against A about z, within half a turn of `near`.
 double asi_twist(const as_body_motion *a, const as_body_motion *b, const asi_frame_now *A,

@@ -10,7 +10,10 @@
 
 #include "alphastep/problem.h"
 #include "elements/coordinate.h"
+#include "elements/descriptor.h"
 #include "elements/why.h"
+
+static const double half_a_turn = 3.14159265358979323846;
 
 static int measure(const asi_stop *s, const as_element_input *in, asi_ends_now *ends,
                    asi_measure *x) {
@@ -44,15 +47,16 @@ static int evaluate(const as_element_input *in, const as_element_output *out, co
   return code;
 }
 
-bool asi_stop_angle(const asi_stop *s, const as_element_input *in, double *angle) {
+/// The angle that it is at; false: it is a displacement, or has no value.
+static bool find_angle(const asi_stop *s, const as_element_input *in, double *angle) {
   asi_ends_now ends;
   return s->coordinate.kind != ASI_COORDINATE_SHIFT &&
          asi_ends_move(&s->ends, in->t, &ends) == AS_DONE &&
          asi_coordinate_value(s->coordinate, in, &ends.A, &ends.B, s->near, false, angle);
 }
 
-bool asi_stop_jumps(const asi_stop *s, const as_element_input *in) {
-  const double half_a_turn = 3.14159265358979323846;
+/// Whether its torque jumps where the angle passes half a turn from the middle of the limits, and is that on the other side.
+static bool has_jump(const asi_stop *s, const as_element_input *in) {
   double S[2][3];
   for (int k = 0; k < 2; ++k) {
     const asi_measure x = {.value = s->near + (k == 0 ? half_a_turn : -half_a_turn)};
@@ -61,8 +65,9 @@ bool asi_stop_jumps(const asi_stop *s, const as_element_input *in) {
   return fabs(S[1][0] - S[0][0]) > 1e-9 * (fabs(S[1][0]) + fabs(S[0][0]));
 }
 
-int asi_stop_by_slots(const asi_stop *s, const as_element_input *in, const int *slot, int n,
-                      double *out) {
+static int by_slots(const void *data, const as_element_input *in, const int *slot, int n,
+                    double *out) {
+  const asi_stop *s = data;
   asi_ends_now ends;
   asi_measure x;
   int code = measure(s, in, &ends, &x);
@@ -104,3 +109,28 @@ static void power(const as_element_input *in, as_element_power *out, const void 
 }
 
 const as_element_type asi_stop_type = {"stop", evaluate, potential, power};
+
+static void draw(const void *data, asi_drawing *out) {
+  asi_draw_between("stop", ((const asi_stop *)data)->ends.frame, out);
+}
+
+static int formulas(const void *data, const asi_formula **out) {
+  return asi_penalty_formulas(&((const asi_stop *)data)->law, out);
+}
+
+/// Whether the joint has turned so far away from its limits that it meets them from behind.
+static bool jumps(const void *data, const as_element_input *from, const as_element_input *to) {
+  double angle[2];
+  return find_angle(data, from, &angle[0]) && find_angle(data, to, &angle[1]) &&
+         fabs(angle[1] - angle[0]) > half_a_turn && has_jump(data, to);
+}
+
+const asi_descriptor asi_stop_descriptor = {
+    .type = &asi_stop_type,
+    .formulas = formulas,
+    .by_slots = by_slots,
+    .jumps = jumps,
+    .jump = {"the joint of the stop",
+             "turns by more than half a turn away from the middle of its limits, where it meets "
+             "them from behind; give it both limits, or an event"},
+    .draw = draw};

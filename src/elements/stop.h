@@ -2,7 +2,6 @@
 #ifndef ALPHASTEP_ELEMENTS_STOP_H
 #define ALPHASTEP_ELEMENTS_STOP_H
 
-#include "base/export.h"
 #include "elements/ends.h"
 #include "elements/penalty.h"
 
@@ -14,16 +13,6 @@ typedef struct asi_stop {
   double near;         ///< an angle is looked at within half a turn of this
 } asi_stop;
 
-ASI_IO extern const as_element_type asi_stop_type;
-
-/// The angle that it is at; false: it is a displacement, or has no value.
-bool asi_stop_angle(const asi_stop *stop, const as_element_input *in, double *angle);
-
-/// Whether its torque jumps where the angle passes half a turn from the middle of the limits, and is that on the other side.
-bool asi_stop_jumps(const asi_stop *stop, const as_element_input *in);
-
-/// Derivatives of the forces on its two bodies by some slots of its law, states or outputs of blocks: ASI_PAIR numbers each.
-int asi_stop_by_slots(const asi_stop *stop, const as_element_input *in, const int *slot, int n,
-                      double *out);
+extern const as_element_type asi_stop_type;
 
 #endif

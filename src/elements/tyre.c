@@ -32,6 +32,7 @@
 #include <string.h>
 
 #include "alphastep/problem.h"
+#include "elements/descriptor.h"
 #include "elements/ends.h"
 #include "elements/vector.h"
 #include "elements/why.h"
@@ -519,6 +520,17 @@ static void power(const as_element_input *in, as_element_power *out, const void 
 
 const as_element_type asi_tyre_type = {"tyre", evaluate, NULL, power};
 
+/// A load on the wheel, at its centre. Of its width a file does not tell.
+static void draw(const void *data, asi_drawing *out) {
+  const asi_tyre *t = data;
+  const double R0 = t->tyre.UNLOADED_RADIUS;
+  *out = (asi_drawing){.kind = "load",
+                       .n = 1,
+                       .body = {1},
+                       .point = {t->center},
+                       .wheel = {1, t->center, t->axis, R0, 0.7 * R0, true, t->road.curve}};
+}
+
 // ---- what it shows ----------------------------------------------------------------------------------
 
 int asi_tyre_look(const asi_tyre *t, const as_element_input *in, as_tyre_contact *out) {
@@ -546,47 +558,92 @@ int asi_tyre_look(const asi_tyre *t, const as_element_input *in, as_tyre_contact
   return AS_DONE;
 }
 
-bool asi_tyre_part_reads_states(asi_tyre_part part) {
-  switch (part) {
-  case ASI_TYRE_CAMBER:
-  case ASI_TYRE_FZ:
-  case ASI_TYRE_DEFLECTION:
-  case ASI_TYRE_RADIUS:
-  case ASI_TYRE_VX:
-  case ASI_TYRE_VY: return false;
-  default: return true;
+// ---- what the program knows of it -------------------------------------------------------------------
+
+/// The numbers that it shows.
+enum {
+  KAPPA,
+  ALPHA,
+  CAMBER,
+  FX,
+  FZ = FX + 2,
+  MX,
+  DEFLECTION = MX + 3,
+  POINT,
+  STATE = POINT + 3,
+  RADIUS = STATE + ASI_TYRE_STATES,
+  SPEED,
+  SHOWN = SPEED + 2
+};
+
+static int look(const void *data, const as_element_input *in, double *out) {
+  as_tyre_contact c;
+  const int code = asi_tyre_look(data, in, &c);
+  if (code) return code;
+  out[KAPPA] = c.kappa;
+  out[ALPHA] = c.alpha;
+  out[CAMBER] = c.camber;
+  asi_copy(c.force, out + FX);
+  asi_copy(c.moment, out + MX);
+  out[DEFLECTION] = c.deflection;
+  asi_copy(c.point, out + POINT);
+  out[STATE] = c.u;
+  out[STATE + 1] = c.v;
+  out[RADIUS] = c.rolling_radius;
+  out[SPEED] = c.speed[0];
+  out[SPEED + 1] = c.speed[1];
+  return AS_DONE;
+}
+
+static const asi_element_quantity quantities[] = {{"slip", "-", "", KAPPA},
+                                                  {"slip_angle", "rad", "", ALPHA},
+                                                  {"camber", "rad", "", CAMBER},
+                                                  {"contact_force", "N", "xyz", FX},
+                                                  {"contact_moment", "N m", "xyz", MX},
+                                                  {"deflection", "m", "", DEFLECTION},
+                                                  {"contact_point", "m", "xyz", POINT},
+                                                  {"string", "m", "xy", STATE},
+                                                  {"rolling_radius", "m", "", RADIUS},
+                                                  {"contact_velocity", "m/s", "xy", SPEED},
+                                                  {NULL}};
+
+/// All but the point of contact.
+static unsigned reads(int number) {
+  if (number >= POINT && number < STATE) return 0;
+  const bool of_contact =
+      number == CAMBER || number == FZ || number == DEFLECTION || number >= RADIUS;
+  return ASI_READS_PLACES | ASI_READS_VELOCITIES | (of_contact ? 0u : ASI_READS_STATES);
+}
+
+/// A number by the eight inputs.
+static asi_dual number_of(const slip *s, const double value[LINES], int number) {
+  switch (number) {
+  case KAPPA: return s->kappa;
+  case ALPHA: return s->alpha;
+  case CAMBER: return asi_dual_variable(value[GAMMA], GAMMA);
+  case DEFLECTION: return asi_dual_variable(value[RHO], RHO);
+  case RADIUS: return s->radius;
+  case SPEED: return asi_dual_variable(value[VX], VX);
+  case SPEED + 1: return asi_dual_variable(value[VY], VY);
+  default: return s->force[number - FX];
   }
 }
 
-/// A part by the eight inputs.
-static asi_dual part_of(const slip *s, const double value[LINES], asi_tyre_part part) {
-  switch (part) {
-  case ASI_TYRE_KAPPA: return s->kappa;
-  case ASI_TYRE_ALPHA: return s->alpha;
-  case ASI_TYRE_CAMBER: return asi_dual_variable(value[GAMMA], GAMMA);
-  case ASI_TYRE_DEFLECTION: return asi_dual_variable(value[RHO], RHO);
-  case ASI_TYRE_RADIUS: return s->radius;
-  case ASI_TYRE_VX: return asi_dual_variable(value[VX], VX);
-  case ASI_TYRE_VY: return asi_dual_variable(value[VY], VY);
-  default: return s->force[part - ASI_TYRE_FX];
-  }
-}
-
-int asi_tyre_read(const asi_tyre *t, const as_element_input *in, asi_tyre_part part, double *value,
-                  double *by_q, double *by_v, double by_x[ASI_TYRE_STATES]) {
+static int read(const void *data, const as_element_input *in, int number, double *value,
+                double *by_q, double *by_v, double by_x[AS_ELEMENT_STATES]) {
+  const asi_tyre *t = data;
   contact c;
   slip s;
-  by_x[0] = by_x[1] = 0.0;
-  if (part == ASI_TYRE_U || part == ASI_TYRE_V) {
+  if (number >= STATE && number < RADIUS) {
     const bool there = in->state && !t->steady;
-    *value = there ? in->state[part - ASI_TYRE_U] : 0.0;
-    by_x[part - ASI_TYRE_U] = there ? 1.0 : 0.0;
+    *value = there ? in->state[number - STATE] : 0.0;
+    by_x[number - STATE] = there ? 1.0 : 0.0;
     return AS_DONE;
   }
   int code = find_contact(t, in, true, &c);
   if (code == AS_DONE) code = find_slip(t, in, c.value, true, &s);
   if (code) return code;
-  const asi_dual x = part_of(&s, c.value, part);
+  const asi_dual x = number_of(&s, c.value, number);
   double row[COLUMNS] = {0};
   for (int k = 0; k < LINES; ++k)
     for (int j = 0; j < COLUMNS; ++j) row[j] += x.d[k] * c.by[k][j];
@@ -595,3 +652,11 @@ int asi_tyre_read(const asi_tyre *t, const as_element_input *in, asi_tyre_part p
   for (int i = 0; i < ASI_TYRE_STATES && !t->steady; ++i) by_x[i] = x.d[U + i];
   return AS_DONE;
 }
+
+const asi_descriptor asi_tyre_descriptor = {.type = &asi_tyre_type,
+                                            .quantities = quantities,
+                                            .n_values = SHOWN,
+                                            .look = look,
+                                            .reads = reads,
+                                            .read = read,
+                                            .draw = draw};

@@ -204,6 +204,7 @@ static const asi_kind *const kinds[] = {&spring_kind,
                                         &asi_bushing_kind,
                                         &asi_stop_kind,
                                         &asi_contact_kind,
+                                        &asi_drag_kind,
                                         &asi_tyre_kind,
                                         &asi_plugin_force_kind};
 const asi_section asi_forces = {"force", ASI_SORT_FORCE, kinds, ASI_COUNT(kinds), false};

@@ -9,6 +9,7 @@ extern const asi_kind asi_gear_kind, asi_rack_kind;                      // coup
 extern const asi_kind asi_rolling_kind, asi_skate_kind;                  // rolling.c
 extern const asi_kind asi_actuator_kind;                                 // actuators.c
 extern const asi_kind asi_joint_friction_kind;                           // friction.c
+extern const asi_kind asi_drag_kind;                                     // drag.c
 extern const asi_kind asi_tyre_kind;                                     // tyres.c
 extern const asi_kind asi_bushing_kind, asi_stop_kind, asi_contact_kind; // contacts.c
 

@@ -201,7 +201,7 @@ static bool feeds_through(const as_channels *c, int place) {
   const asi_source *s = NULL;
   for (int i = 0; i < c->n_sources; ++i)
     if (place >= c->source[i].first &&
-        place < c->source[i].first + asi_source_size(c->source[i].kind))
+        place < c->source[i].first + asi_source_size(c->model, c->source[i]))
       s = &c->source[i];
   if (s == NULL) return true;
   switch (s->kind) {

@@ -6,7 +6,6 @@
 #include <math.h>
 
 #include "base/error.h"
-#include "elements/actuator.h"
 #include "model/measures.h"
 #include "model/model.h"
 
@@ -107,9 +106,8 @@ as_status asi_model_make_turns(as_model *m, const as_builder *b, as_error *error
     for (int e = 0; e < 2; ++e) resolve(m, &m->turn[k].ends.motion[e]);
   }
   for (int i = 0; i < m->n_elements; ++i) {
-    asi_placed *p = &m->element[i];
-    if (p->e.type != &asi_actuator_type && p->e.type != &asi_formula_load_type) continue;
-    ((asi_actuator *)(void *)(m->data + p->e.data))->first_turn = m->n_parameters;
+    const asi_placed *p = &m->element[i];
+    if (p->descriptor->set_turns) p->descriptor->set_turns(m->data + p->e.data, m->n_parameters);
   }
   const as_point start = {.q = m->q0, .v = m->v0, .u = m->u0};
   (void)follow(&start, m->u0, m);

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "elements/actuator.h"
 #include "elements/vector.h"
 #include "model/blocks.h"
 #include "model/flexibles.h"
@@ -550,12 +549,12 @@ static int jacobian_with_blocks(const as_point *at, as_block_set wanted, as_matr
 }
 
 /// Of an element that reads sampled signals: the force, or what it changes by.
-static int add_force(walk *w, int number, const asi_effort_change *change) {
+static int add_force(walk *w, int number, const asi_held_change *change) {
   const asi_placed *placed = &w->m->element[number];
   asi_placed e = *placed;
   unsigned held = 0;
   if (change) {
-    e.e.type = asi_effort_change_type(placed->e.type);
+    e.e.type = placed->descriptor->change;
     e.data = change;
   }
   if (e.shape != w->plan.shape)
@@ -578,7 +577,7 @@ static int force_change(const as_point *at, const double *u_before, double *out,
   begin_local(m, &w.local);
   w.in.u = u_before;
   for (int k = 0; k < c->n_held_readers && code == AS_DONE; ++k) {
-    if (asi_effort_change_type(m->element[c->held_reader[k]].e.type)) continue;
+    if (m->element[c->held_reader[k]].descriptor->change) continue;
     code = add_force(&w, c->held_reader[k], NULL);
     ++n_others;
   }
@@ -586,8 +585,8 @@ static int force_change(const as_point *at, const double *u_before, double *out,
   for (int i = 0; i < m->n && n_others > 0; ++i) out[i] = -out[i];
   for (int k = 0; k < c->n_held_readers && code == AS_DONE; ++k) {
     const asi_placed *e = &m->element[c->held_reader[k]];
-    const asi_effort_change change = {e->data, u_before};
-    const bool direct = asi_effort_change_type(e->e.type) != NULL;
+    const asi_held_change change = {e->data, u_before};
+    const bool direct = e->descriptor->change != NULL;
     code = add_force(&w, c->held_reader[k], direct ? &change : NULL);
   }
   return code;

@@ -75,7 +75,7 @@ static int read_all(const as_model *m, const as_point *at, int element, char *wh
       if (code) return code;
       continue;
     }
-    if (g->kind == ASI_GAUGE_TYRE)
+    if (g->kind == ASI_GAUGE_ELEMENT)
       x->in.state = asi_element_states(m, &m->element[g->joint], at->x);
     if (asi_gauge_reads_reaction(g))
       more.lambda = at->lambda + m->element[m->joint[g->joint].element].row;
@@ -197,10 +197,10 @@ static void add_derivatives(const look *x, const asi_row_place *row, const doubl
   for (int k = 0; k < e->n_slots && row->stateful; ++k) {
     const int slot = asi_expression_slots(e)[k], i = slot - ASI_SLOT_MEASURE;
     if (i < 0 || i >= ASI_GAUGES) continue;
-    double by[ASI_TYRE_STATES];
-    for (int j = 0; j < ASI_TYRE_STATES; ++j) by[j] = by_slot[k] * x->reading[i].x[j];
-    add_list(out, block_of(kind, AS_BLOCK_PHI_X), position + (ptrdiff_t)ASI_TYRE_STATES * i, by,
-             ASI_TYRE_STATES);
+    double by[AS_ELEMENT_STATES];
+    for (int j = 0; j < AS_ELEMENT_STATES; ++j) by[j] = by_slot[k] * x->reading[i].x[j];
+    add_list(out, block_of(kind, AS_BLOCK_PHI_X), position + (ptrdiff_t)AS_ELEMENT_STATES * i, by,
+             AS_ELEMENT_STATES);
   }
 }
 
@@ -265,7 +265,7 @@ static int evaluate_reader(const as_model *m, const as_point *at, const asi_read
     in.body[b] = &body[b];
   }
   asi_element_point(at, e, &in);
-  const int code = asi_reader_by_slots(e, &in, slot, reader->n, by);
+  const int code = e->descriptor->by_slots(e->data, &in, slot, reader->n, by);
   if (code) return blame(code, reader->element);
   const int n = asi_reader_columns(shape);
   for (int i = 0; i < reader->n; ++i, position += n) {

@@ -89,20 +89,12 @@ struct asi_control {
   bool held;    ///< asi_blocks_hold()
 };
 
-enum {
-  ASI_READER_FORMULAS = 6, ///< formulas of an element that may read signals
-  ASI_READER_SLOTS = ASI_READER_FORMULAS * ASI_FORMULA_SLOTS
-};
+enum { ASI_READER_SLOTS = ASI_ELEMENT_FORMULAS * ASI_FORMULA_SLOTS };
 
-/// Formulas of an element that may read signals; returns how many. 0: of other elements.
-int asi_reader_formulas(const asi_placed *e, const asi_formula **out);
 /// Columns of the bodies that a force that reads blocks acts on.
 static inline int asi_reader_columns(const asi_scatter_map *shape) {
   return shape->n_bodies > 2 ? 6 * shape->n_bodies : ASI_PAIR;
 }
-/// Derivatives of the forces on its first two bodies by some of their slots, ASI_PAIR numbers each.
-int asi_reader_by_slots(const asi_placed *e, const as_element_input *in, const int *slot, int n,
-                        double *out);
 
 /// Lists elements that have states, and numbers these (states.c).
 as_status asi_stateful_list(as_model *m, as_error *error);

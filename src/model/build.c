@@ -128,6 +128,7 @@ static as_status number_rows(as_model *m, const as_builder *b, as_error *error) 
     asi_placed *p = &m->element[i];
     p->e = b->element[i];
     p->data = m->data + p->e.data;
+    p->descriptor = asi_descriptor_of(p->e.type);
     p->row = m->n_lambda;
     p->velocity_row = m->n_psi;
     m->n_lambda += p->e.n_rows;

@@ -128,7 +128,8 @@ static as_status list_rows(as_model *m, as_error *error) {
       row->rates = row->rates || asi_gauge_is_rate(g);
       row->accelerates = row->accelerates || asi_gauge_reads_acceleration(g);
       row->reacts = row->reacts || asi_gauge_reads_reaction(g);
-      row->stateful = row->stateful || g->kind == ASI_GAUGE_TYRE;
+      row->stateful =
+          row->stateful || (g->kind == ASI_GAUGE_ELEMENT && m->element[g->joint].e.n_states > 0);
     }
     ++c->n_rows;
   }
@@ -573,10 +574,10 @@ static void visit_columns(walk *w, const asi_row_place *row, as_block block, boo
     visit(w, block_of(row->kind, block), there ? row->row : -1, column_of(w->m, e, k));
 }
 
-/// The first state of the element that a gauge reads; -1: it has none.
-static int state_of(const as_model *m, const asi_gauge *g) {
-  if (g->kind != ASI_GAUGE_TYRE || m->element[g->joint].e.n_states == 0) return -1;
-  return m->blocks->stateful[m->element[g->joint].stateful].state;
+/// State number r of the element that a gauge reads; -1: there is none.
+static int state_of(const as_model *m, const asi_gauge *g, int r) {
+  if (g->kind != ASI_GAUGE_ELEMENT || r >= m->element[g->joint].e.n_states) return -1;
+  return m->blocks->stateful[m->element[g->joint].stateful].state + r;
 }
 
 static void visit_row(walk *w, const asi_row_place *row) {
@@ -601,11 +602,10 @@ static void visit_row(walk *w, const asi_row_place *row) {
     for (int r = 0; r < AS_ELEMENT_ROWS; ++r)
       visit(w, block_of(row->kind, AS_BLOCK_PHI_LAMBDA), row->row, r < n ? first + r : -1);
   }
-  for (int i = 0; i < data->n_gauges && row->stateful; ++i) {
-    const int state = state_of(w->m, &asi_block_row_gauges(data)[i]);
-    for (int r = 0; r < ASI_TYRE_STATES; ++r)
-      visit(w, block_of(row->kind, AS_BLOCK_PHI_X), row->row, state >= 0 ? state + r : -1);
-  }
+  for (int i = 0; i < data->n_gauges && row->stateful; ++i)
+    for (int r = 0; r < AS_ELEMENT_STATES; ++r)
+      visit(w, block_of(row->kind, AS_BLOCK_PHI_X), row->row,
+            state_of(w->m, &asi_block_row_gauges(data)[i], r));
 }
 
 static void visit_linear(walk *w, const asi_linear_block *l) {
@@ -665,8 +665,8 @@ static void visit_all(walk *w) {
 
 /// Lists the states and outputs that an element reads, each once; returns how many.
 static int list_slots(const asi_placed *e, int *out) {
-  const asi_formula *formula[ASI_READER_FORMULAS];
-  const int n_formulas = asi_reader_formulas(e, formula);
+  const asi_formula *formula[ASI_ELEMENT_FORMULAS];
+  const int n_formulas = e->descriptor->formulas ? e->descriptor->formulas(e->data, formula) : 0;
   int n = 0;
   for (int k = 0; k < n_formulas; ++k) {
     const asi_expression *x = asi_formula_expression(formula[k]);
@@ -705,8 +705,8 @@ static as_status find_readers(as_model *m, as_error *error) {
 
 /// Whether an element reads a sampled signal.
 static bool reads_held(const as_model *m, const asi_placed *e) {
-  const asi_formula *formula[ASI_READER_FORMULAS];
-  const int n_formulas = asi_reader_formulas(e, formula);
+  const asi_formula *formula[ASI_ELEMENT_FORMULAS];
+  const int n_formulas = e->descriptor->formulas ? e->descriptor->formulas(e->data, formula) : 0;
   const int first = ASI_SLOT_PARAMETER + m->n_parameters + m->n_turns;
   for (int k = 0; k < n_formulas; ++k) {
     const asi_expression *x = asi_formula_expression(formula[k]);

@@ -11,7 +11,6 @@
 #include "base/hint.h"
 #include "base/text.h"
 #include "elements/spring.h"
-#include "elements/tyre.h"
 #include "model/add_force.h"
 
 bool asi_is_channel(const char *name) { return strchr(name, '.') != NULL; }
@@ -255,7 +254,7 @@ static asi_meaning find_reaction(search *s, int joint, int which) {
   s->gauge.joint = joint;
   s->gauge.n_rows = e->n_rows;
   s->gauge.type = e->type;
-  s->gauge.spring = (ptrdiff_t)e->data - (ptrdiff_t)s->all->data;
+  s->gauge.other = (ptrdiff_t)e->data - (ptrdiff_t)s->all->data;
   s->body[0] = s->gauge.body[0];
   s->body[1] = s->gauge.body[1];
   if (drive)
@@ -293,10 +292,8 @@ static asi_meaning find_joint(search *s, int joint) {
                        : mistake(s, "%.60s needs a component: .x, .y or .z", s->name);
 }
 
-/// Whether the law of a spring depends on signals.
-static bool law_reads_blocks(const as_builder *b, const void *data, bool torsion) {
-  const asi_law *law =
-      torsion ? &((const asi_torsion *)data)->law : &((const asi_spring *)data)->law;
+/// Whether the law of a force depends on signals.
+static bool law_reads_blocks(const as_builder *b, const asi_law *law) {
   const int parts[3] = {law->spring.index, law->damper.index, law->both.index};
   for (int i = 0; i < 3; ++i)
     if (parts[i] >= 0 && b->curve[parts[i]].formula &&
@@ -305,66 +302,48 @@ static bool law_reads_blocks(const as_builder *b, const void *data, bool torsion
   return false;
 }
 
-/// What tyres have, as their channels are called, with as many components.
-static asi_meaning find_tyre(search *s, int element) {
-  static const struct {
-    const char *name;
-    asi_tyre_part first;
-    int n;
-  } parts[] = {{"slip", ASI_TYRE_KAPPA, 1},
-               {"slip_angle", ASI_TYRE_ALPHA, 1},
-               {"camber", ASI_TYRE_CAMBER, 1},
-               {"contact_force", ASI_TYRE_FX, 3},
-               {"contact_moment", ASI_TYRE_MX, 3},
-               {"deflection", ASI_TYRE_DEFLECTION, 1},
-               {"rolling_radius", ASI_TYRE_RADIUS, 1},
-               {"contact_velocity", ASI_TYRE_VX, 2},
-               {"string", ASI_TYRE_U, 2}};
-  enum { PARTS = sizeof parts / sizeof parts[0] };
-  const char *names[PARTS + 1] = {NULL};
-  const asi_element *e = &s->b->element[element];
+/// The component of a quantity of `n`; 1: it has none.
+static asi_meaning find_component(search *s, int n) {
   asi_meaning meaning = ASI_MEANS_SLOT;
-  int i = 0;
-  for (int k = 0; k < PARTS; ++k) names[k] = parts[k].name;
-  while (i < PARTS && !is(s->part[2], names[i])) ++i;
-  if (i == PARTS) return no_quantity(s, names);
   s->gauge.part = 0;
-  if (parts[i].n == 1 ? !has_no_component(s, &meaning) : !take_component(s, &meaning))
-    return meaning;
-  if (s->gauge.part >= parts[i].n)
+  if (n <= 1 ? !has_no_component(s, &meaning) : !take_component(s, &meaning)) return meaning;
+  if (n > 1 && s->gauge.part >= n)
     return mistake(s, "%.60s is not there: it has the components .x and .y", s->name);
-  s->gauge.kind = ASI_GAUGE_TYRE;
-  s->gauge.part += (int)parts[i].first;
-  s->gauge.spring = (ptrdiff_t)e->data - (ptrdiff_t)s->all->data;
-  s->gauge.joint = element;
-  if (!s->all->of_block && e->n_states > 0 &&
-      asi_tyre_part_reads_states((asi_tyre_part)s->gauge.part))
-    return refuse(s, "it depends on the tyre's states; a block may, and a force on the block");
-  s->body[0] = e->body[0];
-  s->body[1] = e->body[1];
   return ASI_MEANS_SLOT;
 }
 
+/// A quantity that the force's descriptor lists.
 static asi_meaning find_force(search *s, int force) {
-  static const char *const of_spring[] = {"length", "length_rate", "tension", NULL};
-  static const char *const of_torsion[] = {"angle", "angle_rate", "moment", NULL};
-  static const char *const none[] = {NULL};
-  const asi_element *e = &s->b->element[s->b->force[force]];
-  const bool spring = e->type == &asi_spring_type, torsion = e->type == &asi_torsion_type;
-  const char *const *names = spring ? of_spring : torsion ? of_torsion : none;
-  if (e->type == &asi_tyre_type) return find_tyre(s, s->b->force[force]);
-  asi_meaning meaning = ASI_MEANS_SLOT;
-  int part = 0;
-  if (!spring && !torsion)
-    return refuse(s, "only springs, torsional springs and tyres can be asked for their force");
-  while (names[part] && !is(s->part[2], names[part])) ++part;
-  if (names[part] == NULL) return no_quantity(s, names);
-  if (!has_no_component(s, &meaning)) return meaning;
-  if (part == 2 && law_reads_blocks(s->b, s->b->data + e->data, torsion))
+  const int element = s->b->force[force];
+  const asi_element *e = &s->b->element[element];
+  const asi_descriptor *d = asi_descriptor_of(e->type);
+  const char *names[ASI_ELEMENT_QUANTITIES + 1] = {NULL};
+  const asi_element_quantity *found = NULL;
+  int n = 0;
+  if (d->reads == NULL)
+    return mistake(s, "a %s cannot depend on %.60s: formulas read nothing of forces of its kind",
+                   s->all->of_block ? "block" : "force", s->name);
+  for (const asi_element_quantity *q = d->quantities; q->name; ++q) {
+    if (!d->reads(q->first)) continue;
+    names[n++] = q->name;
+    if (is(s->part[2], q->name)) found = q;
+  }
+  if (found == NULL) return no_quantity(s, names);
+  const asi_meaning meaning = find_component(s, (int)strlen(found->axes));
+  if (meaning != ASI_MEANS_SLOT) return meaning;
+  s->gauge.kind = ASI_GAUGE_ELEMENT;
+  s->gauge.part += found->first;
+  s->gauge.descriptor = d;
+  s->gauge.other = (ptrdiff_t)e->data - (ptrdiff_t)s->all->data;
+  s->gauge.joint = element;
+  const unsigned reads = d->reads(s->gauge.part);
+  if (reads & ASI_READS_LAW && law_reads_blocks(s->b, d->law(s->b->data + e->data)))
     return refuse(s, "its law depends on blocks; write its formula as a signal, and use that");
-  s->gauge.kind = spring ? ASI_GAUGE_SPRING : ASI_GAUGE_TORSION;
-  s->gauge.part = part;
-  s->gauge.spring = (ptrdiff_t)e->data - (ptrdiff_t)s->all->data;
+  if (reads & ASI_READS_STATES && !s->all->of_block && e->n_states > 0)
+    return mistake(s,
+                   "a force cannot depend on %.60s: it depends on the %s's states; a block may, "
+                   "and a force on the block",
+                   s->name, d->type->kind);
   s->body[0] = e->body[0];
   s->body[1] = e->body[1];
   return ASI_MEANS_SLOT;

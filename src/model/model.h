@@ -5,6 +5,7 @@
 #include "alphastep/model.h"
 #include "base/export.h"
 #include "elements/ball.h"
+#include "elements/descriptor.h"
 #include "elements/gauge.h"
 #include "linalg/matrix.h"
 #include "model/builder.h"
@@ -79,6 +80,7 @@ typedef struct asi_placed {
   int shape;
   asi_element e;
   const void *data;
+  const asi_descriptor *descriptor;
   int row;                           ///< of lambda
   int velocity_row;                  ///< of psi
   int read_row;                      ///< of lambda: the first that it reads

@@ -132,10 +132,7 @@ as_status as_model_force(const as_model *m, const as_state *state, as_force_id f
 
 /// Whether an element keeps its potential for asi_model_energy_near().
 static bool keeps_potential(const asi_placed *p) {
-  if (p->e.type == &asi_spring_type)
-    return asi_law_stores_by_formula(&((const asi_spring *)p->data)->law);
-  return p->e.type == &asi_torsion_type &&
-         asi_law_stores_by_formula(&((const asi_torsion *)p->data)->law);
+  return p->descriptor->law && asi_law_stores_by_formula(p->descriptor->law(p->data));
 }
 
 int asi_model_kept_potentials(const as_model *m) {
@@ -165,10 +162,9 @@ as_status asi_model_energy_near(const as_model *m, const as_state *state, asi_ke
     const asi_placed *p = &m->element[i];
     if (p->e.type->potential == NULL) continue;
     const as_element_input in = asi_look(m, state, p, body);
-    const double energy =
-        kept && keeps_potential(p)
-            ? asi_spring_potential_near(p->data, p->e.type == &asi_torsion_type, &in, kept++)
-            : p->e.type->potential(&in, p->data);
+    const double energy = kept && keeps_potential(p)
+                              ? p->descriptor->potential_near(p->data, &in, kept++)
+                              : p->e.type->potential(&in, p->data);
     if (!isfinite(energy)) return asi_fail_element(m, i, state, error);
     out->potential += energy;
   }

@@ -1,16 +1,12 @@
 /// Whether steps of a model keep screws and gears in mesh, see elements/coupling.c, angles that formulas read in
-/// sight, see angles.c, lines from turning over and springs from turning round, [EL.1].
+/// sight, see angles.c, lines from turning over and forces from turning round, [EL.1].
 #include <math.h>
 #include <stdio.h>
 
 #include "alphastep/problem.h"
-#include "elements/actuator.h"
-#include "elements/bushing.h"
 #include "elements/coupling.h"
 #include "elements/line.h"
-#include "elements/plugin_force.h"
 #include "elements/spring.h"
-#include "elements/stop.h"
 #include "model/look.h"
 
 static bool is_meshed(as_joint_kind kind) {
@@ -48,11 +44,7 @@ static double reduced_mass(const as_model *m, const asi_placed *p) {
 }
 
 static const asi_ends *line_of(const asi_placed *p) {
-  const asi_spring *spring = p->data;
-  const asi_actuator *actuator = p->data;
-  if (p->e.type == &asi_spring_type) return &spring->ends;
-  const bool along = p->e.type == &asi_actuator_type && actuator->line.kind == ASI_GAUGE_DISTANCE;
-  return along ? &actuator->line.ends : NULL;
+  return p->descriptor->line ? p->descriptor->line(p->data) : NULL;
 }
 
 /// Whether the line between two ends turns over; how far it goes.
@@ -101,8 +93,8 @@ static bool force_turns_over(const as_model *m, const as_state at[2], const asi_
   const asi_ends *ends = line_of(p);
   if (ends == NULL) return false;
   const double mass = reduced_mass(m, p), h = at[1].t - at[0].t;
-  if (p->e.type == &asi_spring_type) {
-    const asi_law *law = &((const asi_spring *)p->data)->law;
+  if (p->descriptor->law) {
+    const asi_law *law = p->descriptor->law(p->data);
     const bool linear = law->spring.curve == NULL && law->both.curve == NULL;
     if (law->rest == 0.0 || (linear && law->stiffness * h * h < mass)) return false;
   }
@@ -124,52 +116,15 @@ static bool joint_turns_over(const as_model *m, const as_state at[2], const asi_
   return line_turns_over(&x, &ends, &way);
 }
 
-// ---- turns ------------------------------------------------------------------------------------------
-
-static const double half_a_turn = 3.14159265358979323846;
-
-/// Whether a torsional spring, a bushing or a plugin's force has turned by more than half a turn from its rest, where its torque jumps.
-static bool turns_round(const as_model *m, const as_state at[2], const asi_placed *p) {
-  span x;
-  if (p->e.type == &asi_torsion_type) {
-    const asi_torsion *t = p->data;
-    double now[2][3], law[2][3];
-    look_at(m, at, p, &x);
-    if (asi_torsion_look(t, &x.from, now[0]) || asi_torsion_look(t, &x.to, now[1])) return false;
-    if (fabs(now[1][0] - now[0][0]) <= half_a_turn) return false;
-    for (int k = 0; k < 2; ++k)
-      if (asi_law_evaluate(&t->law, &x.to, k == 0 ? half_a_turn : -half_a_turn, 0.0, law[k]))
-        return false;
-    return fabs(law[1][0] - law[0][0]) > 1e-9 * (fabs(law[1][0]) + fabs(law[0][0]));
-  }
-  const bool bushing = p->e.type == &asi_bushing_type;
-  if (!bushing && p->e.type != &asi_plugin_force_type) return false;
-  double r[2][3], way = 0.0;
-  look_at(m, at, p, &x);
-  for (int i = 0; i < 2; ++i) {
-    const as_element_input *in = i == 0 ? &x.from : &x.to;
-    if (!(bushing ? asi_bushing_turn(p->data, in, r[i]) : asi_plugin_force_turn(p->data, in, r[i])))
-      return false;
-  }
-  for (int i = 0; i < 3; ++i) way = hypot(way, r[1][i] - r[0][i]);
-  return way > half_a_turn;
-}
-
-/// Whether the joint of a stop has turned so far away from its limits that it meets them from behind.
-static bool stop_turns_round(const as_model *m, const as_state at[2], const asi_placed *p) {
-  span x;
-  double angle[2];
-  if (p->e.type != &asi_stop_type) return false;
-  look_at(m, at, p, &x);
-  return asi_stop_angle(p->data, &x.from, &angle[0]) && asi_stop_angle(p->data, &x.to, &angle[1]) &&
-         fabs(angle[1] - angle[0]) > half_a_turn && asi_stop_jumps(p->data, &x.to);
-}
-
 // ---- all of them ------------------------------------------------------------------------------------
 
-static bool is_watched(const asi_placed *p) {
-  return line_of(p) || p->e.type == &asi_torsion_type || p->e.type == &asi_bushing_type ||
-         p->e.type == &asi_plugin_force_type || p->e.type == &asi_stop_type;
+static bool is_watched(const asi_placed *p) { return line_of(p) || p->descriptor->jumps; }
+
+static bool force_jumps(const as_model *m, const as_state at[2], const asi_placed *p) {
+  if (p->descriptor->jumps == NULL) return false;
+  span x;
+  look_at(m, at, p, &x);
+  return p->descriptor->jumps(p->data, &x.from, &x.to);
 }
 
 /// Whether a force is not where the step found it.
@@ -177,19 +132,11 @@ static bool forces_jump(const as_model *m, const as_state at[2], char *text, siz
   for (int i = 0; i < m->n_forces; ++i) {
     const asi_placed *p = &m->element[m->force[i]];
     const char *name = asi_names_get(&m->names[ASI_SORT_FORCE], i);
+    const char *const *words = p->descriptor->jump;
     if (force_turns_over(m, at, p))
       snprintf(text, size, "the force \"%s\" turns over: its ends change places", name);
-    else if (turns_round(m, at, p))
-      snprintf(text, size,
-               "the force \"%s\" turns by more than half a turn from its rest, where its torque "
-               "jumps",
-               name);
-    else if (stop_turns_round(m, at, p))
-      snprintf(text, size,
-               "the joint of the stop \"%s\" turns by more than half a turn away from the middle "
-               "of its limits, where it meets them from "
-               "behind; give it both limits, or an event",
-               name);
+    else if (force_jumps(m, at, p))
+      snprintf(text, size, "%s \"%s\" %s", words[0], name, words[1]);
     else
       continue;
     return true;

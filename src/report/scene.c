@@ -15,17 +15,7 @@
 #include "alphastep/report.h"
 #include "base/error.h"
 #include "base/json.h"
-#include "elements/actuator.h"
 #include "elements/beam.h"
-#include "elements/bushing.h"
-#include "elements/contact.h"
-#include "elements/coupling.h"
-#include "elements/friction.h"
-#include "elements/plugin_force.h"
-#include "elements/rolling.h"
-#include "elements/spring.h"
-#include "elements/stop.h"
-#include "elements/tyre.h"
 #include "elements/vector.h"
 #include "lie/rotation.h"
 #include "model/model.h"
@@ -269,29 +259,30 @@ static void quaternion_of(const double *axes, double *out) {
 }
 
 /// Wheels of tyres, from shape `number` on, on bodies that have no shapes of their own. The number of the next shape is returned.
-static int put_tyres(scene *s, int number) {
+static int put_wheels(scene *s, int number) {
   const as_model *m = s->model;
   for (int i = 0; i < m->n_forces; ++i) {
     const asi_placed *p = &m->element[m->force[i]];
-    const asi_tyre *tyre = p->data;
-    bool drawn_already = p->e.type != &asi_tyre_type;
+    asi_drawing d = {.n = 0};
+    if (p->descriptor->draw) p->descriptor->draw(p->data, &d);
+    bool drawn_already = d.wheel.radius == 0.0;
     for (int k = 0; k < s->machine->n_shapes && !drawn_already; ++k)
-      drawn_already = s->machine->shapes[k].body.index == p->e.body[1];
+      drawn_already = s->machine->shapes[k].body.index == p->e.body[d.wheel.body];
     if (drawn_already) continue;
-    const double R0 = tyre->tyre.UNLOADED_RADIUS,
-                 any[3] = {fabs(tyre->axis[0]) < 0.7, fabs(tyre->axis[0]) >= 0.7, 0.0};
+    const double *axis = d.wheel.axis;
+    const double any[3] = {fabs(axis[0]) < 0.7, fabs(axis[0]) >= 0.7, 0.0};
     double axes[9];
-    asi_cross(any, tyre->axis, axes + 3);
+    asi_cross(any, axis, axes + 3);
     const double size = asi_norm(axes + 3);
     for (int k = 3; k < 6; ++k) axes[k] /= size;
-    asi_cross(axes + 3, tyre->axis, axes);
-    asi_copy(tyre->axis, axes + 6);
+    asi_cross(axes + 3, axis, axes);
+    asi_copy(axis, axes + 6);
     as_shape wheel = {.kind = AS_SHAPE_WHEEL,
-                      .body = {p->e.body[1]},
-                      .radius = R0,
-                      .length = 0.7 * R0, // of which a file does not tell
+                      .body = {p->e.body[d.wheel.body]},
+                      .radius = d.wheel.radius,
+                      .length = d.wheel.width,
                       .color = {(double)NAN, (double)NAN, (double)NAN, (double)NAN}};
-    asi_copy(tyre->center, wheel.position);
+    asi_copy(d.wheel.center, wheel.position);
     quaternion_of(axes, wheel.quaternion);
     put_shape(s, number++, &wheel);
   }
@@ -397,6 +388,7 @@ typedef struct drawn {
   int body[2];
   const double *point[2], *axis;
   bool anywhere; ///< its points say nothing about where the machine is
+  bool at_joint; ///< likewise: it is drawn at a joint of its bodies, if there is one
 } drawn;
 
 static void put_drawn(scene *s, const char *name, bool inactive, const drawn *d) {
@@ -427,107 +419,41 @@ static drawn draw_other(const asi_placed *p) {
   return d;
 }
 
-static drawn draw_between(const asi_placed *p, const char *kind, const asi_frame frame[2]) {
+/// An element as its kind draws it.
+static drawn draw_element(const asi_placed *p) {
   drawn d = draw_other(p);
-  d.kind = kind;
-  for (int i = 0; i < 2; ++i) d.point[i] = frame[i].p;
-  d.axis = frame[0].axis + 6;
-  d.anywhere = false;
-  return d;
-}
-
-static drawn draw_coupling(const asi_placed *p) {
-  const asi_coupling *coupling = p->data;
-  drawn d = {.kind = "coupling", .n = 2};
-  for (int i = 0; i < 2; ++i) {
-    d.body[i] = p->e.body[i];
-    d.point[i] = coupling->wheel[i].p;
+  if (p->descriptor->draw == NULL) return d;
+  asi_drawing x;
+  p->descriptor->draw(p->data, &x);
+  d = (drawn){
+      .kind = x.kind, .n = x.n, .axis = x.axis, .anywhere = x.at_joint, .at_joint = x.at_joint};
+  for (int i = 0; i < x.n; ++i) {
+    d.body[i] = p->e.body[x.body[i]];
+    d.point[i] = x.point[i];
   }
-  d.axis = coupling->wheel[0].axis + 6;
   return d;
 }
 
-static drawn draw_joint(const as_model *m, const asi_joint_info *info) {
-  const asi_placed *p = &m->element[info->element];
-  if (info->kind == AS_JOINT_COUPLING) return draw_coupling(p);
-  if (!info->ours) return draw_other(p);
-  const asi_joint *joint = p->data;
-  const bool skate = p->e.type == &asi_skate_type;
-  const bool rolls = p->e.type == &asi_rolling_disk_type || p->e.type == &asi_rolling_sphere_type;
-  drawn d = draw_between(p,
-                         skate   ? "skate"
-                         : rolls ? "rolling"
-                                 : asi_joint_kind_name(info->kind),
-                         joint->frame);
-  if (info->kind == AS_JOINT_UNIVERSAL) d.axis = joint->frame[0].axis;
+static drawn draw_joint(const asi_placed *p, const asi_joint_info *info) {
+  drawn d = draw_element(p);
+  if (d.kind == NULL) d.kind = asi_joint_kind_name(info->kind);
+  if (info->kind == AS_JOINT_UNIVERSAL) d.axis = ((const asi_joint *)p->data)->frame[0].axis;
   return d;
 }
 
-/// Along a line or a displacement it is a rod that pushes, about an axis a motor.
-static drawn draw_actuator(const asi_placed *p) {
-  const asi_gauge *line = &((const asi_actuator *)p->data)->line;
-  const bool pushes = line->kind == ASI_GAUGE_DISTANCE || line->of.kind == ASI_COORDINATE_SHIFT;
-  return draw_between(p, pushes ? "actuator" : "motor", line->ends.frame);
-}
-
-static drawn draw_load(const asi_placed *p, const asi_load *load) {
-  drawn d = draw_other(p);
-  d.kind = "load";
-  d.n = 1;
-  d.point[0] = load->frame.p;
-  d.anywhere = false;
-  return d;
-}
-
-/// A moment acts at no point, the frames may be anywhere: it is drawn at a joint of its bodies, if there is one.
-static drawn draw_torsion(const as_model *m, const asi_placed *p) {
-  drawn d = draw_between(p, "torsion", ((const asi_torsion *)p->data)->ends.frame);
-  d.anywhere = true;
-  for (int i = 0; i < m->n_joints; ++i) {
+static drawn draw_force(const as_model *m, int force) {
+  drawn d = draw_element(&m->element[m->force[force]]);
+  for (int i = 0; i < m->n_joints && d.at_joint; ++i) {
     const as_joint_kind kind = m->joint[i].kind;
     if (kind != AS_JOINT_REVOLUTE && kind != AS_JOINT_CYLINDRICAL && kind != AS_JOINT_SPHERICAL)
       continue;
-    const drawn joint = draw_joint(m, &m->joint[i]);
+    const drawn joint = draw_joint(&m->element[m->joint[i].element], &m->joint[i]);
     const bool same = joint.body[0] == d.body[0] && joint.body[1] == d.body[1];
     if (!same && (joint.body[0] != d.body[1] || joint.body[1] != d.body[0])) continue;
     for (int k = 0; k < 2; ++k) d.point[k] = joint.point[same ? k : 1 - k];
     return d;
   }
   return d;
-}
-
-/// On the wheel, at its centre.
-static drawn draw_tyre(const asi_placed *p, const asi_tyre *tyre) {
-  drawn d = draw_other(p);
-  d.kind = "load";
-  d.n = 1;
-  d.body[0] = p->e.body[1];
-  d.point[0] = tyre->center;
-  d.anywhere = false;
-  return d;
-}
-
-static drawn draw_force(const as_model *m, int force) {
-  const asi_placed *p = &m->element[m->force[force]];
-  const as_element_type *type = p->e.type;
-  const void *data = p->data;
-  if (type == &asi_spring_type)
-    return draw_between(p, "spring", ((const asi_spring *)data)->ends.frame);
-  if (type == &asi_torsion_type) return draw_torsion(m, p);
-  if (type == &asi_bushing_type)
-    return draw_between(p, "bushing", ((const asi_bushing *)data)->ends.frame);
-  if (type == &asi_plugin_force_type)
-    return draw_between(p, "bushing", ((const asi_plugin_force_data *)data)->ends.frame);
-  if (type == &asi_stop_type) return draw_between(p, "stop", ((const asi_stop *)data)->ends.frame);
-  if (type == &asi_contact_type)
-    return draw_between(p, "contact", ((const asi_contact *)data)->frame);
-  if (type == &asi_friction_type)
-    return draw_between(p, "friction", ((const asi_friction *)data)->frame);
-  if (type == &asi_actuator_type) return draw_actuator(p);
-  if (type == &asi_tyre_type) return draw_tyre(p, data);
-  if (type == &asi_load_type) return draw_load(p, data);
-  if (type == &asi_formula_load_type) return draw_load(p, &((const asi_actuator *)data)->load);
-  return draw_other(p);
 }
 
 /// The joints that events release or activate, by the event's name and the joint's number.
@@ -581,14 +507,14 @@ static void put_scene(scene *s) {
   put_bodies(s);
   fputs(",\n\"shapes\":[", s->out);
   for (int i = 0; i < s->machine->n_shapes; ++i) put_shape(s, i, &s->machine->shapes[i]);
-  put_roads(s, put_tyres(s, put_beams(s)));
+  put_roads(s, put_wheels(s, put_beams(s)));
   fputs("]", s->out);
   put_lines(s);
   put_flexibles(s);
   put_frames(s);
   fputs(",\n\"joints\":[", s->out);
   for (int i = 0; i < m->n_joints; ++i) {
-    const drawn d = draw_joint(m, &m->joint[i]);
+    const drawn d = draw_joint(&m->element[m->joint[i].element], &m->joint[i]);
     separate(s, i);
     put_drawn(s, as_model_joint_name(m, (as_joint_id){i}), m->joint[i].released, &d);
   }

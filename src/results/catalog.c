@@ -2,45 +2,47 @@
 #include <math.h>
 
 #include "core/kinematics/problem.h"
-#include "elements/actuator.h"
 #include "elements/coupling.h"
-#include "elements/spring.h"
-#include "elements/tyre.h"
 #include "results/channels.h"
 
-int asi_source_size(asi_source_kind kind) {
+int asi_source_size(const as_model *m, asi_source source) {
   static const int size[ASI_SOURCES] = {
-      [ASI_SOURCE_BODY] = 13,      [ASI_SOURCE_ACCELERATION] = 6,
-      [ASI_SOURCE_FRAME] = 9,      [ASI_SOURCE_REACTION] = 16,
-      [ASI_SOURCE_DRIVE] = 1,      [ASI_SOURCE_COORDINATES] = 2 * AS_JOINT_COORDINATES,
-      [ASI_SOURCE_ACTION] = 6,     [ASI_SOURCE_LAW] = 3,
-      [ASI_SOURCE_FLOW] = 3,       [ASI_SOURCE_ENERGY] = 5,
-      [ASI_SOURCE_MOMENTUM] = 9,   [ASI_SOURCE_SOLVER] = 3,
-      [ASI_SOURCE_DRIFT] = 2,      [ASI_SOURCE_DISTANCE] = 2,
-      [ASI_SOURCE_EVENT] = 2,      [ASI_SOURCE_SIGNAL] = 1,
-      [ASI_SOURCE_TURN] = 9,       [ASI_SOURCE_TURN_RATE] = 3,
-      [ASI_SOURCE_FRAME_TURN] = 9, [ASI_SOURCE_MAGNITUDE] = 1,
-      [ASI_SOURCE_SECTION] = 23,   [ASI_SOURCE_ELASTIC] = 2,
-      [ASI_SOURCE_POINT] = 9,      [ASI_SOURCE_STRESS] = 7,
-      [ASI_SOURCE_TYRE] = 18,
+      [ASI_SOURCE_BODY] = 13,     [ASI_SOURCE_ACCELERATION] = 6,
+      [ASI_SOURCE_FRAME] = 9,     [ASI_SOURCE_REACTION] = 16,
+      [ASI_SOURCE_DRIVE] = 1,     [ASI_SOURCE_COORDINATES] = 2 * AS_JOINT_COORDINATES,
+      [ASI_SOURCE_ACTION] = 6,    [ASI_SOURCE_FLOW] = 3,
+      [ASI_SOURCE_ENERGY] = 5,    [ASI_SOURCE_MOMENTUM] = 9,
+      [ASI_SOURCE_SOLVER] = 3,    [ASI_SOURCE_DRIFT] = 2,
+      [ASI_SOURCE_DISTANCE] = 2,  [ASI_SOURCE_EVENT] = 2,
+      [ASI_SOURCE_SIGNAL] = 1,    [ASI_SOURCE_TURN] = 9,
+      [ASI_SOURCE_TURN_RATE] = 3, [ASI_SOURCE_FRAME_TURN] = 9,
+      [ASI_SOURCE_MAGNITUDE] = 1, [ASI_SOURCE_SECTION] = 23,
+      [ASI_SOURCE_ELASTIC] = 2,   [ASI_SOURCE_POINT] = 9,
+      [ASI_SOURCE_STRESS] = 7,
   };
-  return size[kind];
+  return source.kind == ASI_SOURCE_OWN ? m->element[m->force[source.object]].descriptor->n_values
+                                       : size[source.kind];
 }
 
-bool asi_source_reads_rates(const as_model *model, asi_source_kind kind) {
+/// Whether a force's own numbers may depend on blocks: by the formulas that it has.
+static bool reads_signals(const as_model *m, int force) {
+  return m->element[m->force[force]].descriptor->formulas != NULL;
+}
+
+bool asi_source_reads_rates(const as_model *model, asi_source source) {
   const as_problem_def *def = &as_model_problem(model)->def;
   const bool driven = (!def->scleronomic && def->n_lambda > 0) || def->n_psi > 0;
   // Friction reads multipliers; outputs y are solved for together with them.
   const bool general = def->force_kind == AS_FORCE_GENERAL || def->n_y > 0;
-  switch (kind) {
+  switch (source.kind) {
   case ASI_SOURCE_ACCELERATION:
   case ASI_SOURCE_TURN_RATE:
   case ASI_SOURCE_REACTION:
   case ASI_SOURCE_SECTION:
   case ASI_SOURCE_DRIVE: return true;
   case ASI_SOURCE_SIGNAL: return def->n_y > 0;
+  case ASI_SOURCE_OWN: return general && reads_signals(model, source.object);
   case ASI_SOURCE_ACTION:
-  case ASI_SOURCE_LAW:
   case ASI_SOURCE_FLOW: return general;
   case ASI_SOURCE_ENERGY: return general || driven;
   default: return false;
@@ -161,40 +163,12 @@ static void add_joint(list *l, const as_model *m, int joint) {
 
 // ---- forces -----------------------------------------------------------------------------------------
 
-static void add_tyre(list *l) {
-  add(l, "slip", "-", ASI_SOURCE_TYRE, 0, "");
-  add(l, "slip_angle", "rad", ASI_SOURCE_TYRE, 1, "");
-  add(l, "camber", "rad", ASI_SOURCE_TYRE, 2, "");
-  add(l, "contact_force", "N", ASI_SOURCE_TYRE, 3, "xyz");
-  add(l, "contact_moment", "N m", ASI_SOURCE_TYRE, 6, "xyz");
-  add(l, "deflection", "m", ASI_SOURCE_TYRE, 9, "");
-  add(l, "contact_point", "m", ASI_SOURCE_TYRE, 10, "xyz");
-  add(l, "string", "m", ASI_SOURCE_TYRE, 13, "xy");
-  add(l, "rolling_radius", "m", ASI_SOURCE_TYRE, 15, "");
-  add(l, "contact_velocity", "m/s", ASI_SOURCE_TYRE, 16, "xy");
-}
-
 static void add_force(list *l, const asi_placed *p) {
-  if (p->e.type == &asi_spring_type) {
-    add(l, "length", "m", ASI_SOURCE_LAW, 0, "");
-    add(l, "length_rate", "m/s", ASI_SOURCE_LAW, 1, "");
-    add(l, "tension", "N", ASI_SOURCE_LAW, 2, "");
-  }
-  if (p->e.type == &asi_torsion_type) {
-    add(l, "angle", "rad", ASI_SOURCE_LAW, 0, "");
-    add(l, "angle_rate", "rad/s", ASI_SOURCE_LAW, 1, "");
-    add(l, "moment", "N m", ASI_SOURCE_LAW, 2, "");
-  }
-  if (p->e.type == &asi_actuator_type) {
-    const asi_gauge *line = &((const asi_actuator *)p->data)->line;
-    const bool turns = line->kind == ASI_GAUGE_COORDINATE && line->of.kind != ASI_COORDINATE_SHIFT;
-    if (line->kind == ASI_GAUGE_DISTANCE) {
-      add(l, "length", "m", ASI_SOURCE_LAW, 0, "");
-      add(l, "length_rate", "m/s", ASI_SOURCE_LAW, 1, "");
-    }
-    add(l, "drive", turns ? "N m" : "N", ASI_SOURCE_LAW, 2, "");
-  }
-  if (p->e.type == &asi_tyre_type) add_tyre(l);
+  const asi_descriptor *d = p->descriptor;
+  const asi_element_quantity *own =
+      d->find_quantities ? d->find_quantities(p->data) : d->quantities;
+  for (; own && own->name; ++own)
+    add(l, own->name, own->unit, ASI_SOURCE_OWN, own->first, own->axes);
   add(l, "force", "N", ASI_SOURCE_ACTION, 0, "xyz");
   add(l, "torque", "N m", ASI_SOURCE_ACTION, 3, "xyz");
   if (p->e.type->potential) add(l, "energy", "J", ASI_SOURCE_FLOW, 0, "");

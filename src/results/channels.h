@@ -38,7 +38,7 @@ typedef enum asi_source_kind {
   ASI_SOURCE_COORDINATES, ///< 5, rates 5
   ASI_SOURCE_DRIVE,       ///< 1
   ASI_SOURCE_ACTION,      ///< force 3, torque 3
-  ASI_SOURCE_LAW,         ///< coordinate, rate, value of a spring's law; of an actuator its drive
+  ASI_SOURCE_OWN,         ///< of a force: what its descriptor lists
   ASI_SOURCE_FLOW,        ///< potential, dissipated, supplied
   ASI_SOURCE_ENERGY,      ///< kinetic, potential, dissipated, work, balance
   ASI_SOURCE_MOMENTUM,    ///< linear 3, angular 3, centre of mass 3
@@ -55,16 +55,20 @@ typedef enum asi_source_kind {
   ASI_SOURCE_ELASTIC, ///< an elastic coordinate and its rate
   ASI_SOURCE_POINT,   ///< of a flexible body's mesh: position, velocity, deflection, 3 each
   ASI_SOURCE_STRESS,  ///< there: 6, and that of von Mises
-  /// Of a tyre: kappa, alpha, camber; force and moment in the W axes, 3 each; deflection, contact point 3, u, v, rolling radius,
-  /// velocity 2
-  ASI_SOURCE_TYRE,
   ASI_SOURCES
 } asi_source_kind;
 
+typedef struct asi_source {
+  asi_source_kind kind;
+  int object;
+  int first; ///< where its numbers begin in values
+  int other; ///< of a distance: the other frame; of a magnitude: where its three numbers begin
+} asi_source;
+
 /// How many numbers a source gives.
-int asi_source_size(asi_source_kind kind);
+int asi_source_size(const as_model *model, asi_source source);
 /// Whether it reads v', lambda or psi of a state.
-bool asi_source_reads_rates(const as_model *model, asi_source_kind kind);
+bool asi_source_reads_rates(const as_model *model, asi_source source);
 
 /// One or several numbers with a name.
 typedef struct asi_channel_quantity {
@@ -89,13 +93,6 @@ int asi_group_objects(const as_model *model, const asi_names *events, asi_group 
 /// What an object has (`object` 0 of a group without objects); returns how many.
 int asi_quantities(const as_model *model, asi_group group, int object,
                    asi_channel_quantity out[ASI_QUANTITIES]);
-
-typedef struct asi_source {
-  asi_source_kind kind;
-  int object;
-  int first; ///< where its numbers begin in values
-  int other; ///< of a distance: the other frame; of a magnitude: where its three numbers begin
-} asi_source;
 
 struct as_channels {
   const as_model *model;

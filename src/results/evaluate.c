@@ -5,10 +5,7 @@
 #include "alphastep/beam.h"
 #include "alphastep/flexible_body.h"
 #include "alphastep/quantities.h"
-#include "alphastep/tyre.h"
 #include "base/error.h"
-#include "elements/actuator.h"
-#include "elements/spring.h"
 #include "elements/vector.h"
 #include "model/look.h"
 #include "results/channels.h"
@@ -167,15 +164,11 @@ static as_status look_at_coordinates(const as_channels *c, const as_state *state
 
 // ---- forces -----------------------------------------------------------------------------------------
 
-static bool is_load(const asi_placed *p) {
-  return p->e.type == &asi_load_type || p->e.type == &asi_formula_load_type;
-}
-
-/// On the second body, as reactions are; a load acts on its first.
+/// On the second body, as reactions are, or on the first.
 static as_status look_at_action(const as_model *m, const as_state *state, int element, double *out,
                                 as_error *error) {
   const asi_placed *p = &m->element[element];
-  const int on = p->e.n_bodies > 1 && !is_load(p) ? 1 : 0;
+  const int on = p->e.n_bodies > 1 && !p->descriptor->on_first ? 1 : 0;
   double force[AS_ELEMENT_COLUMNS] = {0};
   as_body_motion body[AS_ELEMENT_BODIES];
   const as_element_input in = asi_look(m, state, p, body);
@@ -186,35 +179,13 @@ static as_status look_at_action(const as_model *m, const as_state *state, int el
   return AS_OK;
 }
 
-static as_status look_at_law(const as_model *m, const as_state *state, int element, double *out,
+static as_status look_at_own(const as_model *m, const as_state *state, int element, double *out,
                              as_error *error) {
   const asi_placed *p = &m->element[element];
   as_body_motion body[AS_ELEMENT_BODIES];
   const as_element_input in = asi_look(m, state, p, body);
-  const int code = p->e.type == &asi_spring_type     ? asi_spring_look(p->data, &in, out)
-                   : p->e.type == &asi_actuator_type ? asi_actuator_look(p->data, &in, out)
-                                                     : asi_torsion_look(p->data, &in, out);
-  return code ? asi_fail_element(m, element, state, error) : AS_OK;
-}
-
-static as_status look_at_tyre(const as_model *m, const as_state *state, int force, double *out,
-                              as_error *error) {
-  as_tyre_contact c;
-  const as_status status = as_model_tyre(m, state, (as_force_id){force}, &c, error);
-  if (status) return status;
-  out[0] = c.kappa;
-  out[1] = c.alpha;
-  out[2] = c.camber;
-  asi_copy(c.force, out + 3);
-  asi_copy(c.moment, out + 6);
-  out[9] = c.deflection;
-  asi_copy(c.point, out + 10);
-  out[13] = c.u;
-  out[14] = c.v;
-  out[15] = c.rolling_radius;
-  out[16] = c.speed[0];
-  out[17] = c.speed[1];
-  return AS_OK;
+  return p->descriptor->look(p->data, &in, out) ? asi_fail_element(m, element, state, error)
+                                                : AS_OK;
 }
 
 static void look_at_flow(const as_model *m, const as_state *state, int element, double *out) {
@@ -306,8 +277,7 @@ static as_status look_at(const as_channels *c, asi_source source, const as_view 
     out[0] = state->lambda[as_model_joint_row(m, (as_joint_id){object})];
     break;
   case ASI_SOURCE_ACTION: return look_at_action(m, state, m->force[object], out, error);
-  case ASI_SOURCE_LAW: return look_at_law(m, state, m->force[object], out, error);
-  case ASI_SOURCE_TYRE: return look_at_tyre(m, state, object, out, error);
+  case ASI_SOURCE_OWN: return look_at_own(m, state, m->force[object], out, error);
   case ASI_SOURCE_FLOW: look_at_flow(m, state, m->force[object], out); break;
   case ASI_SOURCE_ENERGY: return look_at_energy(m, view, out, error);
   case ASI_SOURCE_MOMENTUM: look_at_momentum(m, state, out); break;

@@ -78,10 +78,10 @@ static as_status create_parts(as_run *run, as_error *error) {
                                      run->def.n_channels, &run->channels, error);
   if (status) return status;
   for (int i = 0; i < run->channels->n_sources; ++i) {
-    const asi_source_kind kind = run->channels->source[i].kind;
-    run->energies = run->energies || kind == ASI_SOURCE_ENERGY;
-    run->drifting = run->drifting || kind == ASI_SOURCE_DRIFT;
-    run->reads_rates = run->reads_rates || asi_source_reads_rates(run->model, kind);
+    const asi_source source = run->channels->source[i];
+    run->energies = run->energies || source.kind == ASI_SOURCE_ENERGY;
+    run->drifting = run->drifting || source.kind == ASI_SOURCE_DRIFT;
+    run->reads_rates = run->reads_rates || asi_source_reads_rates(run->model, source);
   }
   run->times = asi_calloc((size_t)run->def.n_times, sizeof(double));
   run->row = asi_calloc((size_t)run->channels->n, sizeof(double));

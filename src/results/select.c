@@ -67,7 +67,7 @@ static int add_source(selector *s, asi_source source) {
   void *sources = c->source;
   if (!asi_grow(&sources, c->n_sources, &c->room_sources, sizeof *c->source)) return -1;
   c->source = sources;
-  const int size = asi_source_size(source.kind);
+  const int size = asi_source_size(c->model, source);
   while (s->room_taken < c->n_values + size) {
     const int room = 2 * s->room_taken + 64;
     bool *taken = realloc(s->taken, (size_t)room * sizeof *taken);

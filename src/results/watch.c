@@ -281,7 +281,7 @@ static int act(as_event *event, void *user) {
 static bool reads_motion_only(const asi_rule_state *s) {
   const as_channels *c = s->channels;
   for (int i = 0; c && i < c->n_sources; ++i)
-    if (asi_source_reads_rates(s->watch->rules->model, c->source[i].kind)) return false;
+    if (asi_source_reads_rates(s->watch->rules->model, c->source[i])) return false;
   return true;
 }
 

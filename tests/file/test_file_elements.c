@@ -228,6 +228,19 @@ static void add_contacts(as_builder *b) {
   must(as_builder_add_contact(b, &corner, NULL, &error), &error);
 }
 
+static void add_drag(as_builder *b) {
+  as_error error;
+  as_drag_def breeze = as_default_drag_def();
+  breeze.name = "breeze";
+  breeze.body = (as_body_id){PAD};
+  set(breeze.point, 12, 0.1, 0);
+  set(breeze.area, 0.1, 0.2, 0.3);
+  breeze.viscous = 0.5;
+  breeze.density = 1.1;
+  set(breeze.wind, 3, 0, -1);
+  must(as_builder_add_drag(b, &breeze, NULL, &error), &error);
+}
+
 static void test_by_hand(void **state) {
   (void)state;
   as_machine *m = files_load("tests/files/good/elements.yaml", NULL, 0);
@@ -235,6 +248,7 @@ static void test_by_hand(void **state) {
   add_bodies(b);
   const as_joint_id hinge = add_joints(b);
   add_bushing(b);
+  add_drag(b);
   add_springs(b);
   add_door(b, hinge);
   add_contacts(b);

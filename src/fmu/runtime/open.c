@@ -301,7 +301,7 @@ static as_status create_channels(asi_fmu *f, as_error *error) {
   f->reads_rates = false;
   for (int i = 0; status == AS_OK && f->channels && i < f->channels->n_sources; ++i)
     f->reads_rates =
-        f->reads_rates || asi_source_reads_rates(f->machine->model, f->channels->source[i].kind);
+        f->reads_rates || asi_source_reads_rates(f->machine->model, f->channels->source[i]);
   return status;
 }
 
