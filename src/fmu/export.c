@@ -1,8 +1,7 @@
 /// The archive of an FMU.
-#define _POSIX_C_SOURCE 200809L // open_memstream, newlocale
+#define _POSIX_C_SOURCE 200809L // open_memstream
 #include <ctype.h>
 #include <errno.h>
-#include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,24 +9,15 @@
 #include "base/definition.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/locale.h"
 #include "fmu/icon.h"
 #include "fmu/plan.h"
 #include "fmu/zip.h"
 
-// Folders of binaries, as each version of the standard calls this machine.
-#if defined(__linux__) && defined(__x86_64__)
-#define PLATFORM_2 "linux64"
-#define PLATFORM_3 "x86_64-linux"
-#elif defined(__linux__) && defined(__i386__)
-#define PLATFORM_2 "linux32"
-#define PLATFORM_3 "x86-linux"
-#elif defined(__linux__) && defined(__aarch64__)
-#define PLATFORM_2 NULL
-#define PLATFORM_3 "aarch64-linux"
-#else
-#define PLATFORM_2 NULL
-#define PLATFORM_3 NULL
-#endif
+/// The folder of a binary; NULL: there is none in this version.
+static const char *folder_of(const asi_fmu_binary *b, int version) {
+  return b->platform[version == 2 ? 0 : 1];
+}
 
 as_fmu_def as_default_fmu_def(void) {
   return (as_fmu_def){.cookie = ASI_COOKIE(as_fmu_def), .version = 2};
@@ -41,12 +31,14 @@ static as_status check_def(const as_fmu_def *def, as_error *error) {
   if (def->version != 2 && def->version != 3)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "version",
                     "FMI has versions 2 and 3, not %d.", def->version);
-  if ((def->version == 2 ? PLATFORM_2 : PLATFORM_3) == NULL)
-    return asi_fail(error, AS_ERR_UNSUPPORTED, (double)NAN, "version",
-                    "FMI %d.0 has no name for this machine: FMUs are made on Linux, on x86-64 for "
-                    "both versions, on AArch64 for FMI 3.0.",
-                    def->version);
-  return AS_OK;
+  int n;
+  const asi_fmu_binary *binary = asi_fmu_binaries(&n);
+  for (int i = 0; i < n; ++i)
+    if (folder_of(&binary[i], def->version)) return AS_OK;
+  return asi_fail(error, AS_ERR_UNSUPPORTED, (double)NAN, "version",
+                  "FMI %d.0 has no name for this machine: FMUs are made on Linux, on x86-64 for "
+                  "both versions, on AArch64 for FMI 3.0.",
+                  def->version);
 }
 
 /// What functions of C could be called: from the name of the file.
@@ -87,9 +79,10 @@ static as_status make_token(asi_fmu_plan *p) {
       asi_digest_add(&d, p->file[i].name, strlen(p->file[i].name) + 1);
       asi_digest_add(&d, p->file[i].bytes, p->file[i].size);
     }
-    size_t binary;
-    const unsigned char *bytes = asi_fmu_binary(&binary);
-    asi_digest_add(&d, bytes, binary);
+    int n;
+    const asi_fmu_binary *binary = asi_fmu_binaries(&n);
+    for (int i = 0; i < n; ++i)
+      asi_digest_add(&d, binary[i].begin, (size_t)(binary[i].end - binary[i].begin));
     half[k] = asi_digest_end(&d);
   }
   free(face);
@@ -134,10 +127,21 @@ static as_status add_resources(asi_zip_writer *z, asi_fmu_plan *p) {
   return AS_OK;
 }
 
+static void add_binaries(asi_zip_writer *z, const asi_fmu_plan *p) {
+  int n;
+  const asi_fmu_binary *b = asi_fmu_binaries(&n);
+  for (int i = 0; i < n; ++i) {
+    const char *folder = folder_of(&b[i], p->def->version);
+    char name[160];
+    if (folder == NULL) continue;
+    snprintf(name, sizeof name, "binaries/%s/%s%s", folder, p->name, b[i].suffix);
+    asi_zip_add(z, name, b[i].begin, (size_t)(b[i].end - b[i].begin));
+  }
+}
+
 static as_status add_all(asi_zip_writer *z, asi_fmu_plan *p) {
   const bool two = p->def->version == 2;
   size_t size = 0;
-  char binary[160];
   as_status status = add_text(z, "modelDescription.xml", p, asi_fmu_describe);
   if (status == AS_OK) status = add_text(z, "documentation/index.html", p, asi_fmu_document);
   unsigned char *icon = status == AS_OK ? asi_fmu_icon(&size) : NULL;
@@ -146,9 +150,7 @@ static as_status add_all(asi_zip_writer *z, asi_fmu_plan *p) {
   free(icon);
   const unsigned char *bytes = asi_fmu_license(&size);
   asi_zip_add(z, "documentation/licenses/license.txt", bytes, size);
-  snprintf(binary, sizeof binary, "binaries/%s/%s.so", two ? PLATFORM_2 : PLATFORM_3, p->name);
-  bytes = asi_fmu_binary(&size);
-  asi_zip_add(z, binary, bytes, size);
+  add_binaries(z, p);
   return add_resources(z, p);
 }
 
@@ -199,15 +201,13 @@ as_status as_fmu_export(const as_fmu_def *def, const char *path, as_fmu_report *
   messages->n = 0;
   messages->more = false;
   as_status status = check_def(def, error);
-  const locale_t plain = status == AS_OK ? newlocale(LC_ALL_MASK, "C", (locale_t)0) : (locale_t)0;
+  asi_locale locale;
   if (status) return status;
-  if (plain == (locale_t)0) return asi_fail_memory(error);
-  const locale_t before = uselocale(plain);
+  if (!asi_locale_set_plain(&locale)) return asi_fail_memory(error);
   asi_fmu_plan p = {.def = def};
   status = export(&p, path, messages, error);
   if (status == AS_OK && report) tell(&p, report);
   asi_fmu_plan_free(&p);
-  uselocale(before);
-  freelocale(plain);
+  asi_locale_restore(&locale);
   return status;
 }

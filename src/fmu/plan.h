@@ -64,8 +64,17 @@ const char *asi_fmu_structured(asi_arena *arena, const char *name);
 void asi_fmu_describe(const asi_fmu_plan *p, FILE *out);
 void asi_fmu_document(const asi_fmu_plan *p, FILE *out);
 
-/// The shared library that every FMU has, and the licence that goes with it.
-const unsigned char *asi_fmu_binary(size_t *size);
+/// A shared library that every FMU has.
+typedef struct asi_fmu_binary {
+  const char
+      *platform[2]; ///< of FMI 2.0 and 3.0: its folder; NULL: the standard has no name for it
+  const char *suffix;
+  const unsigned char *begin, *end;
+} asi_fmu_binary;
+
+/// Those that there are: of this machine first.
+const asi_fmu_binary *asi_fmu_binaries(int *n);
+/// The licence that goes with them.
 const unsigned char *asi_fmu_license(size_t *size);
 
 #endif

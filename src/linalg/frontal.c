@@ -252,7 +252,8 @@ static const kernel kernels[] = {KERNEL(6, 3, 3), KERNEL(3, 6, 6),  KERNEL(3, 6,
 static const kernel any = {0, 0, 0, factor_any, forward_any, backward_any};
 static const kernel tiled = {0, 0, 0, factor_tiled, forward_tiled, backward_tiled};
 
-#if defined __x86_64__ && defined __GNUC__
+#if defined __x86_64__ && defined __GNUC__ &&                                                      \
+    !defined _WIN32 // gcc misplaces vectors of 32 bytes on Windows' stack
 DEFINE_ANY(wide, __attribute__((target("avx2"))), 2)
 static const kernel wide = {0, 0, 0, factor_wide, forward_wide, backward_wide};
 static const kernel *large_kernel(void) { return __builtin_cpu_supports("avx2") ? &wide : &tiled; }

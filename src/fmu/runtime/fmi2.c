@@ -25,7 +25,7 @@ typedef struct slave {
 
 /// Declares a function of the standard and begins its definition.
 #define FMI2(result, name, ...)                                                                    \
-  AS_API result name(__VA_ARGS__);                                                                 \
+  ASI_FMU_FUNCTION result name(__VA_ARGS__);                                                       \
   result name(__VA_ARGS__)
 
 static const fmi2Status status_of[ASI_FMU_CATEGORIES] = {fmi2Error, fmi2Discard, fmi2Warning,

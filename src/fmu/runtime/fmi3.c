@@ -23,7 +23,7 @@ typedef struct slave {
 
 /// Declares a function of the standard and begins its definition.
 #define FMI3(result, name, ...)                                                                    \
-  AS_API result name(__VA_ARGS__);                                                                 \
+  ASI_FMU_FUNCTION result name(__VA_ARGS__);                                                       \
   result name(__VA_ARGS__)
 
 static const fmi3Status status_of[ASI_FMU_CATEGORIES] = {fmi3Error, fmi3Discard, fmi3Warning,

@@ -16,6 +16,13 @@
 #include "results/channels.h"
 #include "results/rules.h"
 
+/// Marks a function that importers call.
+#ifdef _WIN32
+#define ASI_FMU_FUNCTION __declspec(dllexport)
+#else
+#define ASI_FMU_FUNCTION AS_API
+#endif
+
 /// Where an instance is in its life.
 typedef enum asi_fmu_phase {
   ASI_FMU_INSTANTIATED,

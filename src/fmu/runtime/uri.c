@@ -28,5 +28,8 @@ char *asi_fmu_path_of_uri(const char *uri) {
     from += low >= 0 ? 3 : 1;
   }
   if (path) *to = '\0';
+#ifdef _WIN32 // file:///C:/folder
+  if (path && path[0] == '/' && path[1] && path[2] == ':') memmove(path, path + 1, strlen(path));
+#endif
   return path;
 }
