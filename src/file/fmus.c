@@ -31,7 +31,7 @@ typedef struct fmu_thing {
 
 enum { EXCHANGE, SIMULATION };
 static const char *const kinds_of_fmu[] = {"model_exchange", "co_simulation", NULL};
-static const char *const couplings[] = {"hold", "linear", NULL};
+static const char *const couplings[] /* asi_fmu_coupling */ = {"hold", "linear", "iterate", NULL};
 
 #define AT(field) offsetof(fmu_thing, field)
 static const asi_key keys[] = {
@@ -45,7 +45,8 @@ static const asi_key keys[] = {
     {"coupling", ASI_KEY_CHOICE, AT(coupling), .choices = couplings, .with = "every",
      .otherwise = "hold",
      .text = "linear: between communication points outputs go on by their last slope, and the FMU "
-             "sees inputs between those at both ends: second order in `every`"},
+             "sees inputs between those at both ends: second order in `every`; iterate: steps of "
+             "the FMU are taken back until they agree with the machine"},
     {"inputs", ASI_KEY_VALUE_MAP, AT(inputs), .otherwise = "they stay at their start values",
      .text = "formulas by the FMU's names, as that of a signal"},
     {"parameters", ASI_KEY_VALUE_MAP, AT(parameters), .otherwise = "as the FMU has them",
@@ -183,13 +184,14 @@ static asi_open_fmu *open_one(asi_reader *r, const asi_value *v, const char *nam
     complain(r, file, f, why);
     return NULL;
   }
-  const bool linear =
-      coupling && coupling->type == ASI_TEXT && strcmp(coupling->text, "linear") == 0;
+  int way = ASI_FMU_HOLD;
+  for (int i = 0; couplings[i] && coupling && coupling->type == ASI_TEXT; ++i)
+    if (strcmp(coupling->text, couplings[i]) == 0) way = i;
   if (!choose_kind(r, v, f, fmu, &exchange) || (every && !asi_read_number(r, every, &period))) {
     asi_fmu_close(fmu);
     return NULL;
   }
-  f->block = asi_fmu_block_create(fmu, exchange, period, linear);
+  f->block = asi_fmu_block_create(fmu, exchange, period, (asi_fmu_coupling)way);
   if (f->block == NULL) {
     r->no_memory = true;
     return NULL;

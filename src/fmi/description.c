@@ -133,7 +133,8 @@ static void read_kind(reading *r, const char **list, asi_fmu_kind *out) {
                                                       : "providesDirectionalDerivatives"),
                      .once = is_true(list, "canBeInstantiatedOnlyOncePerProcess"),
                      .tool = is_true(list, "needsExecutionTool"),
-                     .interpolates = is_true(list, "canInterpolateInputs")};
+                     .interpolates = is_true(list, "canInterpolateInputs"),
+                     .any_step = is_true(list, "canHandleVariableCommunicationStepSize")};
 }
 
 // ---- variables --------------------------------------------------------------------------------------

@@ -71,6 +71,7 @@ typedef struct asi_fmu_kind {
   bool once;         ///< once per process
   bool tool;         ///< needs its tool
   bool interpolates; ///< FMI 2.0: takes derivatives of inputs
+  bool any_step;     ///< takes communication steps of any size
 } asi_fmu_kind;
 
 typedef struct asi_fmu_description {
