@@ -19,7 +19,7 @@ import tempfile
 import xml.etree.ElementTree as xml
 import zipfile
 
-command, source = sys.argv[1], sys.argv[2]
+command, source = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 here = os.path.dirname(os.path.abspath(__file__))
 folder = tempfile.mkdtemp()
 
@@ -78,6 +78,14 @@ class Slave:
         n = len(names)
         out = (ctypes.c_double * n)()
         self.call("GetReal", (ctypes.c_uint * n)(*[self.references[x] for x in names]), ctypes.c_size_t(n), out)
+        return list(out)
+
+    def derivatives(self, unknown, known, seed):
+        """Of outputs along a direction."""
+        out = (ctypes.c_double * len(unknown))()
+        references = [(ctypes.c_uint * len(x))(*[self.references[name] for name in x]) for x in (unknown, known)]
+        self.call("GetDirectionalDerivative", references[0], ctypes.c_size_t(len(unknown)), references[1], ctypes.c_size_t(len(known)),
+                  (ctypes.c_double * len(seed))(*seed), out)
         return list(out)
 
     def step(self, t, to):
@@ -191,6 +199,50 @@ def check_example():
     s.free()
 
 
+def check_derivatives():
+    """Directional derivatives are D of `alphastep linearize`, which solves with the matrices of the equations."""
+    closed = os.path.join(folder, "closed.yaml")  # a loop with redundant rows, friction, a stiff damper, an input that enters squared, and one in a state
+    with open(closed, "w") as f:
+        f.write("""alphastep: 1
+gravity: [0, 0, -9.81]
+parameters: {push: 3, stiff: 1.0e6}
+bodies:
+  a: {mass: 1, inertia: [0.1, 0.1, 0.1], position: [0, 0, 0.5], velocity: [1, 0, 0], angular_velocity: [0, 2, 0]}
+  b: {mass: 2, inertia: [0.2, 0.2, 0.2], position: [1, 0, 1], velocity: [2, 0, 0]}
+  c: {mass: 1, inertia: [0.1, 0.1, 0.1], position: [2, 0, 0.5], velocity: [1, 0, 0], angular_velocity: [0, 2, 0]}
+joints:
+  p: {type: revolute, bodies: [ground, a], point: [0, 0, 0], axis: [0, 1, 0]}
+  q: {type: revolute, bodies: [a, b], point: [0, 0, 1], axis: [0, 1, 0]}
+  r: {type: revolute, bodies: [b, c], point: [2, 0, 1], axis: [0, 1, 0]}
+  s: {type: revolute, bodies: [ground, c], point: [2, 0, 0], axis: [0, 1, 0]}
+forces:
+  f: {type: load, body: b, force: ["blocks.u^2*blocks.u + parameters.push", 0, "-stiff*0.01*bodies.b.velocity.x"]}
+blocks:
+  u: {type: input, start: 2}
+  lag: {type: state, rate: "blocks.u*bodies.a.acceleration.x - blocks.lag", start: 0.3}
+  sum: {type: signal, formula: "blocks.lag*blocks.u + joints.p.force.x"}
+simulate: {t_end: 1, step: 0.01}
+""".replace("parameters.push", "push"))
+    plant = os.path.join(source, "examples/fmu/plant.yaml")
+    for model, known, near in ((plant, ["blocks.force"], 1e-9), (closed, ["blocks.u", "parameters.push", "parameters.stiff"], 1e-8)):
+        outputs = ["joints.rail.force", "bodies.pole.acceleration", "joints.pivot.angle_rate"] if model == plant else [
+            "joints.r.force", "bodies.b.acceleration", "bodies.b.velocity", "blocks.sum", "blocks.lag"]
+        told = json.loads(alphastep("linearize", model, "--at", "0", "--inputs", ",".join(known), "--outputs", ",".join(outputs), "--format", "json").stdout)
+        names = [x.split(" ")[0] for x in told["outputs"]]
+        for version in (2,):
+            s = Slave(export(model, "derivatives", "--fmi", str(version), "--inputs", ",".join(known), "--outputs", ",".join(outputs)))
+            s.start()
+            for k, name in enumerate(known):
+                row = s.derivatives([x for x in s.outputs if plain(x) in names], [name], [1.0])
+                exact = [told["D"][names.index(plain(x))][k] for x in s.outputs if plain(x) in names]
+                assert len(row) == len(names) > 4
+                size = max(abs(x) for x in exact)
+                worst = max(abs(a - b) for a, b in zip(row, exact)) / size
+                print(f"derivatives by {name}: off by {worst:.1e} of {size:.3g}")
+                assert size > 0 and worst < near, (model, name, row, exact)
+            s.free()
+
+
 def check_refusals():
     model = os.path.join(source, "examples/machines/pendulum/model.yaml")
     for arguments, words in [([model], "-o FILE.fmu"), ([model, "-o", "x.zip"], "-o FILE.fmu"), (["-o", "x.fmu"], "Which model file"),
@@ -229,6 +281,7 @@ def main():
     assert open(into + ".fmu", "rb").read() == first  # the same bytes
     check_processes(into)
     check_example()
+    check_derivatives()
     check_refusals()
 
 
