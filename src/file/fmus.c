@@ -67,6 +67,7 @@ static void prepare(void *out) {
 
 static bool complain(asi_reader *r, const asi_value *at, const asi_open_fmu *f, const char *why) {
   const bool named = strncmp(why, "the FMU", 7) == 0; // it was asked
+  r->no_memory = r->no_memory || (!named && strstr(why, ASI_FMU_NO_MEMORY));
   asi_complain(r, at, named ? "%s%s" : "the FMU \"%s\": %s", named ? "" : f->path, why);
   return false;
 }

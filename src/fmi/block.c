@@ -319,7 +319,7 @@ bool asi_fmu_block_describe(asi_fmu_block *b, char why[ASI_FMU_WHY]) {
   b->known = calloc(AS_PLUGIN_MOST + 1, sizeof *b->known);
   b->direct = calloc((size_t)b->output.n * (size_t)b->input.n + 1, 1);
   if (!b->unknown || !b->known || !b->direct || !name_events(b) || !make_slots(b))
-    return REFUSE("memory has run out");
+    return REFUSE(ASI_FMU_NO_MEMORY);
   make_quantities(&b->input);
   make_quantities(&b->state);
   make_quantities(&b->output);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """`alphastep fmu`: what it writes, and that others can run it.
 
-fmu_command.py ALPHASTEP SOURCE_DIR
+fmu_command.py ALPHASTEP SOURCE_DIR FMU_MEMORY
 
 Descriptions are valid by the official schemas; the binary needs libc and libm only; machines of every sort give the channels of `alphastep
 run` at the same times; the command refuses what is wrong with one sentence; a state goes from one process to another.
@@ -178,7 +178,7 @@ def save_for_another(into):
 
 def check_processes(into):
     """A state that another process has saved is gone on with, to the same bits."""
-    done = subprocess.run([sys.executable, os.path.abspath(__file__), command, source, "save", into], capture_output=True, check=True)
+    done = subprocess.run([sys.executable, os.path.abspath(__file__), command, source, sys.argv[3], "save", into], capture_output=True, check=True)
     row, data = done.stdout.split(b"\n", 1)
     s = Slave(into)
     s.load(data)
@@ -243,6 +243,22 @@ simulate: {t_end: 1, step: 0.01}
             s.free()
 
 
+def check_memory():
+    """Inside an FMU memory fails in turn: statuses, no leaks, and where all went well the same numbers."""
+    for model, versions in (("examples/fmu/plant.yaml", (2, 3)), ("examples/machines/four-bar/model.yaml", (2,))):
+        model = os.path.join(source, model)
+        for version in versions:
+            into = export(model, "memory", "--fmi", str(version))
+            root = xml.parse(os.path.join(into, "modelDescription.xml")).getroot()
+            variables = list(root.iter("ScalarVariable") if version == 2 else root.find("ModelVariables"))
+            references = [[v.get("valueReference") for v in variables if v.get("causality") == kind] for kind in ("input", "output")]
+            token = root.get("guid" if version == 2 else "instantiationToken")
+            place = ("file://" + into + "/resources") if version == 2 else into + "/resources/"
+            done = subprocess.run([sys.argv[3], str(version), place, token, *references[0], "/", *references[1][:30]], capture_output=True, text=True)
+            assert done.returncode == 0, (model, version, done.returncode, done.stdout, done.stderr[-2000:])
+            print(f"{os.path.relpath(model, source)}, FMI {version}.0: {done.stdout.strip()}")
+
+
 def check_refusals():
     model = os.path.join(source, "examples/machines/pendulum/model.yaml")
     for arguments, words in [([model], "-o FILE.fmu"), ([model, "-o", "x.zip"], "-o FILE.fmu"), (["-o", "x.fmu"], "Which model file"),
@@ -282,11 +298,12 @@ def main():
     check_processes(into)
     check_example()
     check_derivatives()
+    check_memory()
     check_refusals()
 
 
 if __name__ == "__main__":
     try:
-        save_for_another(sys.argv[4]) if sys.argv[3:4] == ["save"] else main()
+        save_for_another(sys.argv[5]) if sys.argv[4:5] == ["save"] else main()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
