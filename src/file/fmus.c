@@ -11,6 +11,7 @@
 #include "base/hint.h"
 #include "file/blocks.h"
 #include "file/libraries.h"
+#include "file/plugins.h"
 #include "fmi/block.h"
 #include "model/add_block.h"
 
@@ -202,18 +203,6 @@ static asi_open_fmu *open_one(asi_reader *r, const asi_value *v, const char *nam
   return add_ports(r, v, f) ? f : NULL;
 }
 
-static void declare(asi_reader *r, const asi_value *key, const char *name,
-                    const as_plugin_quantity *list, int n) {
-  for (int i = 0; i < n && !r->no_memory; ++i) {
-    as_error error;
-    const as_status status = as_builder_declare_signal(r->builder, name, list[i].name, &error);
-    if (status == AS_ERR_MEMORY)
-      r->no_memory = true;
-    else if (status)
-      asi_complain(r, key, "%s", error.message);
-  }
-}
-
 void asi_declare_fmus(asi_reader *r, const asi_value *map) {
   if (map == NULL || map->type != ASI_MAP) return; // that is said when they are read
   if (r->compile && map->count > 0) {
@@ -230,11 +219,7 @@ void asi_declare_fmus(asi_reader *r, const asi_value *map) {
     r->path = &path;
     const asi_open_fmu *f = find_open(r, name) ? NULL : open_one(r, v, name);
     if (f) {
-      const as_plugin_block *p = asi_fmu_block_plugin(f->block);
-      declare(r, key, name, p->input, p->n_inputs);
-      declare(r, key, name, p->state, p->n_states);
-      declare(r, key, name, p->sampled, p->n_sampled);
-      declare(r, key, name, p->output, p->n_outputs);
+      asi_declare_ports(r, key, name, asi_fmu_block_plugin(f->block));
     } else if (!find_open(r, name) || r->wrong) {
       r->no_plugin = true;
     }

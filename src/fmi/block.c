@@ -308,6 +308,13 @@ bool asi_fmu_block_describe(asi_fmu_block *b, char why[ASI_FMU_WHY]) {
                   b->fmu->kind->state
                       ? "take steps of any size (canHandleVariableCommunicationStepSize)"
                       : "get and set its state (canGetAndSetFMUState)");
+  for (int i = 0; i < b->fmu->about.n_variables; ++i) {
+    const asi_fmu_variable *v = &b->fmu->about.variable[i];
+    if (v->type == ASI_FMU_CLOCK && v->causality == ASI_FMU_INPUT)
+      return REFUSE("its input clock \"%.80s\" would never tick: clocks are not offered; export "
+                    "it without",
+                    v->name);
+  }
   if (!add_states(b, why)) return false;
   if (b->output.n == 0 && !asi_fmu_block_add_outputs(b, why)) return false;
   if (b->input.n + b->state.n > AS_PLUGIN_MOST || b->output.n + b->state.n > AS_PLUGIN_MOST)

@@ -537,6 +537,8 @@ def check_descriptions():
             of(words, version, same, f", every: 0.05, parameters: {{p9: {kind}}}", status=3)
         of("returned `discard`", version, same, ", every: 0.05, parameters: {p9: 3}", status=3)
     of("its library has 2 continuous states and 0 event indicators", 3, same, indicators=1)
+    of('input clock "tick" would never tick', 3, lambda x: x.replace("<ModelVariables>", '<ModelVariables><Clock name="tick" valueReference="99" '
+                                                                    'causality="input" intervalVariability="triggered"/>'))
     of("all are given, or none", 3, same, ', every: 0.1, inputs: {"u[1]": 1}', model="mass")
     make("bad.fmu", 2, describe(2, "vdp"), library="empty.so")
     refuse("has no function `fmi2GetVersion`")

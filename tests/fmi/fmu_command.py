@@ -58,7 +58,7 @@ class Slave:
         self.dll = ctypes.CDLL(os.path.join(into, "binaries", "linux64", name + ".so"))
         self.dll.fmi2Instantiate.restype = ctypes.c_void_p
         self.callbacks = (ctypes.c_void_p * 5)()
-        self.c = ctypes.c_void_p(self.dll.fmi2Instantiate(b"x", 1, root.get("guid").encode(), ("file://" + into + "/resources").encode(),
+        self.c = ctypes.c_void_p(self.dll.fmi2Instantiate(b"x", 1, root.get("guid").encode(), ("file://" + into.replace("%", "%25") + "/resources").encode(),
                                                           ctypes.byref(self.callbacks), 0, 0))
         assert self.c.value, into
 
@@ -243,6 +243,34 @@ simulate: {t_end: 1, step: 0.01}
             s.free()
 
 
+def check_names():
+    """Names that are no identifiers, places that are no plain paths."""
+    model = os.path.join(folder, "größe.yaml")
+    with open(model, "w", encoding="utf-8") as f:
+        f.write("""alphastep: 1
+title: "Größe <&> \\"x\\""
+bodies: {"Räd 1": {mass: 1, inertia: [1, 1, 1]}, "it's \\\\ odd": {mass: 1, inertia: [1, 1, 1], position: [0, 1, 0]}}
+blocks: {u: {type: input, start: 0.1, unit: N}}
+forces: {f: {type: load, body: "Räd 1", force: [blocks.u, 0, 0]}}
+simulate: {t_end: 1, step: 0.01}
+""")
+    for version in (2, 3):
+        into = export(model, "a b % é", "--fmi", str(version))
+        check_schema(into, version)
+    into = export(model, "a b % é")
+    s = Slave(into)
+    assert "bodies.'Räd 1'.position.x" in s.references and "bodies.'it\\'s \\\\ odd'.position.y" in s.references, s.references
+    s.free()
+    coded = into.replace("%", "%25").replace(" ", "%20").replace("é", "%c3%A9")
+    for place, good in (("file://" + coded + "/resources", True), ("file://" + coded + "/resources/", True), ("file:" + coded + "/resources", True),
+                        ("file://localhost" + coded + "/resources", True), (into + "/resources", True), ("file://other/x", False), ("http://a/b", False),
+                        ("", False), ("file:///nowhere", False)):
+        c = ctypes.c_void_p(s.dll.fmi2Instantiate(b"x", 1, xml.parse(os.path.join(into, "modelDescription.xml")).getroot().get("guid").encode(),
+                                                  place.encode(), ctypes.byref(s.callbacks), 0, 0))
+        assert bool(c) == good, place
+        s.dll.fmi2FreeInstance(c)
+
+
 def check_memory():
     """Inside an FMU memory fails in turn: statuses, no leaks, and where all went well the same numbers."""
     for model, versions in (("examples/fmu/plant.yaml", (2, 3)), ("examples/machines/four-bar/model.yaml", (2,))):
@@ -299,6 +327,7 @@ def main():
     check_example()
     check_derivatives()
     check_memory()
+    check_names()
     check_refusals()
 
 
