@@ -38,7 +38,7 @@ alphastep_forget_paths(alphastep_fmu_embedded)
 set_target_properties(alphastep_fmu_embedded PROPERTIES POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)
 target_include_directories(alphastep_fmu_embedded PRIVATE include src)
 target_compile_definitions(alphastep_fmu_embedded PRIVATE
-  "ASI_FMU_BINARY=\"$<TARGET_FILE:alphastep_fmu>\"" "ASI_FMU_LICENSE=\"${PROJECT_SOURCE_DIR}/LICENSE\"")
+  "ASI_EXPORTED_BINARY=\"$<TARGET_FILE:alphastep_fmu>\"" "ASI_EXPORTED_LICENSE=\"${PROJECT_SOURCE_DIR}/LICENSE\"")
 add_dependencies(alphastep_fmu_embedded alphastep_fmu)
 set_source_files_properties(src/fmu/embedded/binary.c PROPERTIES
   OBJECT_DEPENDS "${PROJECT_BINARY_DIR}/alphastep_fmu.so;${PROJECT_SOURCE_DIR}/LICENSE")
@@ -95,5 +95,5 @@ if(MINGW_C_COMPILER AND MINGW_AR)
     COMMAND ${MINGW_C_COMPILER} -shared -static -s -Wl,--no-insert-timestamp -o ${fmu_windows} ${first_objects} mingw/parts.a
     DEPENDS ${first_objects} mingw/parts.a COMMENT "Linking FMUs' library for Windows" VERBATIM)
   set_property(SOURCE src/fmu/embedded/binary.c APPEND PROPERTY OBJECT_DEPENDS ${fmu_windows})
-  target_compile_definitions(alphastep_fmu_embedded PRIVATE "ASI_FMU_WINDOWS=\"${fmu_windows}\"")
+  target_compile_definitions(alphastep_fmu_embedded PRIVATE "ASI_EXPORTED_WINDOWS=\"${fmu_windows}\"")
 endif()

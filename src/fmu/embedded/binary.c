@@ -3,7 +3,7 @@
 
 #include "fmu/plan.h"
 
-#ifdef ASI_FMU_BINARY
+#ifdef ASI_EXPORTED_BINARY
 
 // Folders of binaries, as each version of the standard calls this machine.
 #if defined(__linux__) && defined(__x86_64__)
@@ -27,37 +27,37 @@
           ".popsection\n");                                                                        \
   extern const unsigned char name##_begin[], name##_end[];
 
-EMBED(asi_fmu_here, ASI_FMU_BINARY)
-EMBED(asi_fmu_license, ASI_FMU_LICENSE)
-#ifdef ASI_FMU_WINDOWS
-EMBED(asi_fmu_windows, ASI_FMU_WINDOWS)
+EMBED(asi_exported_here, ASI_EXPORTED_BINARY)
+EMBED(asi_exported_license, ASI_EXPORTED_LICENSE)
+#ifdef ASI_EXPORTED_WINDOWS
+EMBED(asi_exported_windows, ASI_EXPORTED_WINDOWS)
 #endif
 
-static const asi_fmu_binary binaries[] = {
-    {{PLATFORM}, ".so", asi_fmu_here_begin, asi_fmu_here_end},
-#ifdef ASI_FMU_WINDOWS
-    {{"win64", "x86_64-windows"}, ".dll", asi_fmu_windows_begin, asi_fmu_windows_end},
+static const asi_exported_binary binaries[] = {
+    {{PLATFORM}, ".so", asi_exported_here_begin, asi_exported_here_end},
+#ifdef ASI_EXPORTED_WINDOWS
+    {{"win64", "x86_64-windows"}, ".dll", asi_exported_windows_begin, asi_exported_windows_end},
 #endif
 };
 
-const asi_fmu_binary *asi_fmu_binaries(int *n) {
+const asi_exported_binary *asi_exported_binaries(int *n) {
   *n = (int)(sizeof binaries / sizeof binaries[0]);
   return binaries;
 }
 
-const unsigned char *asi_fmu_license(size_t *size) {
-  *size = (size_t)(asi_fmu_license_end - asi_fmu_license_begin);
-  return asi_fmu_license_begin;
+const unsigned char *asi_exported_license(size_t *size) {
+  *size = (size_t)(asi_exported_license_end - asi_exported_license_begin);
+  return asi_exported_license_begin;
 }
 
 #else
 
-const asi_fmu_binary *asi_fmu_binaries(int *n) {
+const asi_exported_binary *asi_exported_binaries(int *n) {
   *n = 0;
   return NULL;
 }
 
-const unsigned char *asi_fmu_license(size_t *size) {
+const unsigned char *asi_exported_license(size_t *size) {
   *size = 0;
   return NULL;
 }

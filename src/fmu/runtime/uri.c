@@ -8,7 +8,7 @@ static int digit(char c) {
   return at ? (int)((at - digits) % 16) : -1;
 }
 
-char *asi_fmu_path_of_uri(const char *uri) {
+char *asi_exported_path_of_uri(const char *uri) {
   const char *from = uri;
   const int plain = strncmp(uri, "file:", 5) != 0;
   if (plain && strstr(uri, "://")) return NULL;
