@@ -290,6 +290,14 @@ static void note(asi_reader *r, const asi_open_fmu *f) {
   const char *can = kind->state && kind->serial ? "its state can be saved: runs can be resumed"
                     : kind->state ? "it can be brought back, but runs cannot be resumed"
                                   : "it cannot be brought back, and runs cannot be resumed";
+  if (fmu->exchange && kind->each_step) {
+    char text[200];
+    snprintf(text, sizeof text,
+             "%s; it may want completedIntegratorStep, of which it is told at events alone (delays "
+             "inside need it)",
+             can);
+    can = keep_text(r, text);
+  }
   more[m->n_fmus++] = (as_used_fmu){.name = f->name,
                                     .path = f->path,
                                     .model = keep_text(r, fmu->about.name ? fmu->about.name : ""),

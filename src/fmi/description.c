@@ -63,6 +63,11 @@ static char *keep(reading *r, const char *text) {
   return out;
 }
 
+static bool is_false(const char **list, const char *name) {
+  const char *text = get(list, name);
+  return text && (strcmp(text, "false") == 0 || strcmp(text, "0") == 0);
+}
+
 static bool is_true(const char **list, const char *name) {
   const char *text = get(list, name);
   return text && (strcmp(text, "true") == 0 || strcmp(text, "1") == 0);
@@ -138,7 +143,9 @@ static void read_kind(reading *r, const char **list, asi_fmu_kind *out) {
                      .once = is_true(list, "canBeInstantiatedOnlyOncePerProcess"),
                      .tool = is_true(list, "needsExecutionTool"),
                      .interpolates = is_true(list, "canInterpolateInputs"),
-                     .any_step = is_true(list, "canHandleVariableCommunicationStepSize")};
+                     .any_step = is_true(list, "canHandleVariableCommunicationStepSize"),
+                     .each_step = two ? !is_true(list, "completedIntegratorStepNotNeeded")
+                                      : !is_false(list, "needsCompletedIntegratorStep")};
 }
 
 // ---- variables --------------------------------------------------------------------------------------

@@ -75,6 +75,7 @@ typedef struct asi_fmu_kind {
   bool tool;         ///< needs its tool
   bool interpolates; ///< FMI 2.0: takes derivatives of inputs
   bool any_step;     ///< takes communication steps of any size
+  bool each_step;    ///< wants to be told of each step of the integrator (completedIntegratorStep)
 } asi_fmu_kind;
 
 typedef struct asi_fmu_description {

@@ -360,6 +360,10 @@ def check_values():
               "  outputs: {n: whole.number, b: switch, l: length, rate: der(x0), y: y}}}\nsimulate: {t_end: 0.1, step: 0.01}\n")
         said = run(0, "check", "v.yaml", "--allow-fmus")
         check("a warning of the test" in said and f"FMI {version}.0, model exchange" in said and "can be resumed" in said, "check says", said)
+        check("completedIntegratorStep" in said, "nothing of steps that it is not told of:", said)
+        without = 'completedIntegratorStepNotNeeded="true"' if version == 2 else 'needsCompletedIntegratorStep="false"'
+        make("vdp.fmu", version, describe(version, "vdp").replace("<ModelExchange ", f"<ModelExchange {without} "))
+        check("completedIntegratorStep" not in run(0, "check", "v.yaml", "--allow-fmus"), "it does without, and", without, "is not heard")
         found = json.loads(run(0, "check", "v.yaml", "--allow-fmus", "--json"))
         check(found["fmus"][0]["kind"] == "model_exchange" and found["fmus"][0]["version"] == version, "check --json says", found["fmus"])
         got = results(open("v.yaml", encoding="utf-8").read() + "output: {interval: 0.1, channels: [blocks]}\n")
