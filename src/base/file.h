@@ -16,6 +16,8 @@
 
 /// Opens a regular file for reading; links are followed. NULL: `why` and errno say why not. A pipe or a device is not waited for.
 ASI_IO FILE *asi_file_open(const char *path, const char **why);
+/// What no two open files have in common. False: it cannot be found.
+ASI_IO bool asi_file_identity(FILE *file, unsigned long long *device, unsigned long long *number);
 /// All bytes of a file, with a zero behind them; to be freed. NULL: `why` says why not; where that is NULL, memory has run out.
 ASI_IO unsigned char *asi_file_bytes(const char *path, size_t *size, const char **why);
 /// `path` and `tail`; to be freed. NULL: memory has run out.

@@ -11,6 +11,7 @@
 #include "base/hint.h"
 #include "file/blocks.h"
 #include "file/libraries.h"
+#include "file/plugins.h"
 #include "fmi/block.h"
 #include "model/add_block.h"
 
@@ -31,7 +32,7 @@ typedef struct fmu_thing {
 
 enum { EXCHANGE, SIMULATION };
 static const char *const kinds_of_fmu[] = {"model_exchange", "co_simulation", NULL};
-static const char *const couplings[] = {"hold", "linear", NULL};
+static const char *const couplings[] /* asi_fmu_coupling */ = {"hold", "linear", "iterate", NULL};
 
 #define AT(field) offsetof(fmu_thing, field)
 static const asi_key keys[] = {
@@ -45,7 +46,8 @@ static const asi_key keys[] = {
     {"coupling", ASI_KEY_CHOICE, AT(coupling), .choices = couplings, .with = "every",
      .otherwise = "hold",
      .text = "linear: between communication points outputs go on by their last slope, and the FMU "
-             "sees inputs between those at both ends: second order in `every`"},
+             "sees inputs between those at both ends: second order in `every`; iterate: steps of "
+             "the FMU are taken back until they agree with the machine"},
     {"inputs", ASI_KEY_VALUE_MAP, AT(inputs), .otherwise = "they stay at their start values",
      .text = "formulas by the FMU's names, as that of a signal"},
     {"parameters", ASI_KEY_VALUE_MAP, AT(parameters), .otherwise = "as the FMU has them",
@@ -66,6 +68,7 @@ static void prepare(void *out) {
 
 static bool complain(asi_reader *r, const asi_value *at, const asi_open_fmu *f, const char *why) {
   const bool named = strncmp(why, "the FMU", 7) == 0; // it was asked
+  r->no_memory = r->no_memory || (!named && strstr(why, ASI_FMU_NO_MEMORY));
   asi_complain(r, at, named ? "%s%s" : "the FMU \"%s\": %s", named ? "" : f->path, why);
   return false;
 }
@@ -183,13 +186,14 @@ static asi_open_fmu *open_one(asi_reader *r, const asi_value *v, const char *nam
     complain(r, file, f, why);
     return NULL;
   }
-  const bool linear =
-      coupling && coupling->type == ASI_TEXT && strcmp(coupling->text, "linear") == 0;
+  int way = ASI_FMU_HOLD;
+  for (int i = 0; couplings[i] && coupling && coupling->type == ASI_TEXT; ++i)
+    if (strcmp(coupling->text, couplings[i]) == 0) way = i;
   if (!choose_kind(r, v, f, fmu, &exchange) || (every && !asi_read_number(r, every, &period))) {
     asi_fmu_close(fmu);
     return NULL;
   }
-  f->block = asi_fmu_block_create(fmu, exchange, period, linear);
+  f->block = asi_fmu_block_create(fmu, exchange, period, (asi_fmu_coupling)way);
   if (f->block == NULL) {
     r->no_memory = true;
     return NULL;
@@ -197,18 +201,6 @@ static asi_open_fmu *open_one(asi_reader *r, const asi_value *v, const char *nam
   f->older = *r->fmus;
   *r->fmus = f;
   return add_ports(r, v, f) ? f : NULL;
-}
-
-static void declare(asi_reader *r, const asi_value *key, const char *name,
-                    const as_plugin_quantity *list, int n) {
-  for (int i = 0; i < n && !r->no_memory; ++i) {
-    as_error error;
-    const as_status status = as_builder_declare_signal(r->builder, name, list[i].name, &error);
-    if (status == AS_ERR_MEMORY)
-      r->no_memory = true;
-    else if (status)
-      asi_complain(r, key, "%s", error.message);
-  }
 }
 
 void asi_declare_fmus(asi_reader *r, const asi_value *map) {
@@ -227,11 +219,7 @@ void asi_declare_fmus(asi_reader *r, const asi_value *map) {
     r->path = &path;
     const asi_open_fmu *f = find_open(r, name) ? NULL : open_one(r, v, name);
     if (f) {
-      const as_plugin_block *p = asi_fmu_block_plugin(f->block);
-      declare(r, key, name, p->input, p->n_inputs);
-      declare(r, key, name, p->state, p->n_states);
-      declare(r, key, name, p->sampled, p->n_sampled);
-      declare(r, key, name, p->output, p->n_outputs);
+      asi_declare_ports(r, key, name, asi_fmu_block_plugin(f->block));
     } else if (!find_open(r, name) || r->wrong) {
       r->no_plugin = true;
     }
@@ -302,6 +290,14 @@ static void note(asi_reader *r, const asi_open_fmu *f) {
   const char *can = kind->state && kind->serial ? "its state can be saved: runs can be resumed"
                     : kind->state ? "it can be brought back, but runs cannot be resumed"
                                   : "it cannot be brought back, and runs cannot be resumed";
+  if (fmu->exchange && kind->each_step) {
+    char text[200];
+    snprintf(text, sizeof text,
+             "%s; it may want completedIntegratorStep, of which it is told at events alone (delays "
+             "inside need it)",
+             can);
+    can = keep_text(r, text);
+  }
   more[m->n_fmus++] = (as_used_fmu){.name = f->name,
                                     .path = f->path,
                                     .model = keep_text(r, fmu->about.name ? fmu->about.name : ""),

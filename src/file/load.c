@@ -1,12 +1,11 @@
 /// Loads a machine from a file: opens, sets, reads, assembles, builds.
-#define _POSIX_C_SOURCE 200809L
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/locale.h"
 #include "file/blocks.h"
 #include "file/compile.h"
 #include "file/events.h"
@@ -146,23 +145,22 @@ static as_status load(const char *path, const char *text, size_t size, const cha
   *out = NULL;
   messages->n = 0;
   messages->more = false;
-  const locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-  as_machine *machine = plain ? new_machine() : NULL;
+  asi_locale locale;
+  const bool is_plain = asi_locale_set_plain(&locale);
+  as_machine *machine = is_plain ? new_machine() : NULL;
   as_status status = AS_ERR_MEMORY;
   if (machine) {
-    const locale_t before = uselocale(plain);
     r.machine = machine;
     r.arena = &machine->store->arena;
     r.libraries = &machine->store->libraries;
     r.fmus = &machine->store->fmus;
     status = sum_up(&r, read_all(&r, path, text, size, settings, n_settings));
     if (status == AS_OK && compile && compile->read) compile->read(&r, compile->user);
-    uselocale(before);
   } else {
     messages->n = 1;
     messages->message[0] = (as_message){.text = "error: out of memory"};
   }
-  if (plain) freelocale(plain);
+  if (is_plain) asi_locale_restore(&locale);
   free_reader(&r);
   if (status == AS_OK)
     *out = machine;

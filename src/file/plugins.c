@@ -163,6 +163,14 @@ static void declare(asi_reader *r, const asi_value *key, const char *name,
   }
 }
 
+void asi_declare_ports(asi_reader *r, const asi_value *key, const char *name,
+                       const as_plugin_block *p) {
+  declare(r, key, name, p->input, p->n_inputs);
+  declare(r, key, name, p->state, p->n_states);
+  declare(r, key, name, p->sampled, p->n_sampled);
+  declare(r, key, name, p->output, p->n_outputs);
+}
+
 void asi_declare_plugin(asi_reader *r, const asi_value *key, const asi_value *v, const char *name) {
   const asi_value *file = asi_value_get(v, "file"), *which = asi_value_get(v, "plugin");
   if (file == NULL || file->type != ASI_TEXT) return; // that is said when it is read
@@ -176,10 +184,7 @@ void asi_declare_plugin(asi_reader *r, const asi_value *key, const asi_value *v,
     r->no_plugin = true;
     return;
   }
-  declare(r, key, name, p->input, p->n_inputs);
-  declare(r, key, name, p->state, p->n_states);
-  declare(r, key, name, p->sampled, p->n_sampled);
-  declare(r, key, name, p->output, p->n_outputs);
+  asi_declare_ports(r, key, name, p);
 }
 
 // ---- forces -----------------------------------------------------------------------------------------

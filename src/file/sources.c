@@ -87,12 +87,9 @@ static char *read_all(FILE *file, size_t *size) {
 }
 
 char *asi_read_whole(asi_reader *r, asi_file *at, size_t *size, const char **why) {
-  struct stat about;
   char *text = NULL;
   FILE *file = asi_file_open(at->path, why);
-  if (file && fstat(fileno(file), &about) == 0) {
-    at->device = (unsigned long long)about.st_dev;
-    at->number = (unsigned long long)about.st_ino;
+  if (file && asi_file_identity(file, &at->device, &at->number)) {
     text = read_all(file, size);
     *why = strerror(errno);
   }

@@ -169,7 +169,8 @@ bool asi_fmu_block_add_outputs(asi_fmu_block *b, char why[ASI_FMU_WHY]) {
 
 // ---- the description --------------------------------------------------------------------------------
 
-asi_fmu_block *asi_fmu_block_create(asi_fmu *f, bool exchange, double period, bool linear) {
+asi_fmu_block *asi_fmu_block_create(asi_fmu *f, bool exchange, double period,
+                                    asi_fmu_coupling coupling) {
   asi_fmu_block *b = calloc(1, sizeof *b);
   if (b == NULL) {
     asi_fmu_close(f);
@@ -177,7 +178,7 @@ asi_fmu_block *asi_fmu_block_create(asi_fmu *f, bool exchange, double period, bo
   }
   f->exchange = exchange;
   f->kind = exchange ? &f->about.exchange : &f->about.simulation;
-  *b = (asi_fmu_block){.fmu = f, .period = exchange ? (double)NAN : period, .linear = linear};
+  *b = (asi_fmu_block){.fmu = f, .period = exchange ? (double)NAN : period, .coupling = coupling};
   asi_fmu_ports *const all[] = {&b->input, &b->state, &b->output};
   for (int i = 0; i < 3; ++i) {
     all[i]->port = calloc(AS_PLUGIN_MOST, sizeof *all[i]->port);
@@ -300,7 +301,20 @@ static bool make_slots(asi_fmu_block *b) {
 }
 
 bool asi_fmu_block_describe(asi_fmu_block *b, char why[ASI_FMU_WHY]) {
-  const bool exchange = b->fmu->exchange;
+  const bool exchange = b->fmu->exchange, iterates = !exchange && b->coupling == ASI_FMU_ITERATE;
+  if (iterates && !(b->fmu->kind->state && b->fmu->kind->any_step))
+    return REFUSE("`coupling: iterate` takes communication steps back and makes them anew, also "
+                  "shorter ones; it cannot %s",
+                  b->fmu->kind->state
+                      ? "take steps of any size (canHandleVariableCommunicationStepSize)"
+                      : "get and set its state (canGetAndSetFMUState)");
+  for (int i = 0; i < b->fmu->about.n_variables; ++i) {
+    const asi_fmu_variable *v = &b->fmu->about.variable[i];
+    if (v->type == ASI_FMU_CLOCK && v->causality == ASI_FMU_INPUT)
+      return REFUSE("its input clock \"%.80s\" would never tick: clocks are not offered; export "
+                    "it without",
+                    v->name);
+  }
   if (!add_states(b, why)) return false;
   if (b->output.n == 0 && !asi_fmu_block_add_outputs(b, why)) return false;
   if (b->input.n + b->state.n > AS_PLUGIN_MOST || b->output.n + b->state.n > AS_PLUGIN_MOST)
@@ -312,7 +326,7 @@ bool asi_fmu_block_describe(asi_fmu_block *b, char why[ASI_FMU_WHY]) {
   b->known = calloc(AS_PLUGIN_MOST + 1, sizeof *b->known);
   b->direct = calloc((size_t)b->output.n * (size_t)b->input.n + 1, 1);
   if (!b->unknown || !b->known || !b->direct || !name_events(b) || !make_slots(b))
-    return REFUSE("memory has run out");
+    return REFUSE(ASI_FMU_NO_MEMORY);
   make_quantities(&b->input);
   make_quantities(&b->state);
   make_quantities(&b->output);
@@ -328,9 +342,13 @@ bool asi_fmu_block_describe(asi_fmu_block *b, char why[ASI_FMU_WHY]) {
                                 .sampled = &b->sampled,
                                 .output = b->output.quantity,
                                 .reads_time = 1,
-                                .direct = exchange ? NULL : b->direct,
-                                .evaluate = exchange ? asi_fmu_evaluate : asi_fmu_hold,
-                                .jacobian = b->directional ? asi_fmu_jacobian : NULL,
+                                .direct = exchange || iterates ? NULL : b->direct,
+                                .evaluate = exchange   ? asi_fmu_evaluate
+                                            : iterates ? asi_fmu_iterate
+                                                       : asi_fmu_hold,
+                                .jacobian = b->directional ? asi_fmu_jacobian
+                                            : iterates     ? asi_fmu_iterate_jacobian
+                                                           : NULL,
                                 .sample = exchange ? asi_fmu_sample : asi_fmu_step};
   b->memory = (asi_plugin_memory){.user = b,
                                   .event = b->event,

@@ -10,6 +10,9 @@
 ///
 /// [FM.2] co-simulation: at t_k = k H the FMU goes from t_(k-1) to t_k, with inputs w_(k-1) (hold) or w_(k-1) + (w_k - w_(k-1))(t - t_(k-1))/H (linear;
 /// their mean, if it cannot take slopes); its outputs hold until t_(k+1), or go on by the slope of the last two (linear).
+///
+/// [FM.3] co-simulation, iterate: y = g(t, w, memory), where the FMU is taken back to t_k and goes to t with inputs along the line from w_k to w. So
+/// the machine's Newton iteration is that of the communication step.
 #ifndef ALPHASTEP_FMI_BLOCK_H
 #define ALPHASTEP_FMI_BLOCK_H
 
@@ -40,8 +43,11 @@ typedef struct asi_fmu_slot {
 
 typedef struct asi_fmu_block asi_fmu_block;
 
-/// Takes the FMU over, also where it fails (NULL: memory has run out). `period` is H, or of model exchange NAN.
-asi_fmu_block *asi_fmu_block_create(asi_fmu *f, bool exchange, double period, bool linear);
+typedef enum asi_fmu_coupling { ASI_FMU_HOLD, ASI_FMU_LINEAR, ASI_FMU_ITERATE } asi_fmu_coupling;
+
+/// Takes the FMU over, also where it fails (NULL: memory has run out). `period` is H and `coupling` used in co-simulation alone.
+asi_fmu_block *asi_fmu_block_create(asi_fmu *f, bool exchange, double period,
+                                    asi_fmu_coupling coupling);
 void asi_fmu_block_destroy(asi_fmu_block *b);
 
 /// Adds an input that is given, an array with all its elements; an output or other number under a name of ours (NULL: its own).

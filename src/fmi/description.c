@@ -1,5 +1,4 @@
 /// Reads modelDescription.xml with expat, see description.h. A document type is refused, so there are no entities but XML's own.
-#define _POSIX_C_SOURCE 200809L // strdup
 #include "fmi/description.h"
 
 #include <expat.h>
@@ -53,10 +52,20 @@ static const char *get(const char **list, const char *name) {
   return NULL;
 }
 
+char *asi_fmu_copy(const char *text) {
+  char *out = malloc(strlen(text) + 1);
+  return out ? strcpy(out, text) : NULL;
+}
+
 static char *keep(reading *r, const char *text) {
-  char *out = text ? strdup(text) : NULL;
-  if (text && out == NULL) fail(r, "memory has run out");
+  char *out = text ? asi_fmu_copy(text) : NULL;
+  if (text && out == NULL) fail(r, ASI_FMU_NO_MEMORY);
   return out;
+}
+
+static bool is_false(const char **list, const char *name) {
+  const char *text = get(list, name);
+  return text && (strcmp(text, "false") == 0 || strcmp(text, "0") == 0);
 }
 
 static bool is_true(const char **list, const char *name) {
@@ -84,7 +93,7 @@ static bool grow(reading *r, void **list, int n, int *room, size_t size) {
   const int more = *room ? 2 * *room : 32;
   void *grown = realloc(*list, (size_t)more * size);
   if (grown == NULL) {
-    fail(r, "memory has run out");
+    fail(r, ASI_FMU_NO_MEMORY);
     return false;
   }
   *list = grown;
@@ -133,7 +142,10 @@ static void read_kind(reading *r, const char **list, asi_fmu_kind *out) {
                                                       : "providesDirectionalDerivatives"),
                      .once = is_true(list, "canBeInstantiatedOnlyOncePerProcess"),
                      .tool = is_true(list, "needsExecutionTool"),
-                     .interpolates = is_true(list, "canInterpolateInputs")};
+                     .interpolates = is_true(list, "canInterpolateInputs"),
+                     .any_step = is_true(list, "canHandleVariableCommunicationStepSize"),
+                     .each_step = two ? !is_true(list, "completedIntegratorStepNotNeeded")
+                                      : !is_false(list, "needsCompletedIntegratorStep")};
 }
 
 // ---- variables --------------------------------------------------------------------------------------
@@ -362,7 +374,7 @@ static void check_names(reading *r) {
   const asi_fmu_description *d = r->out;
   char **name = malloc(((size_t)d->n_variables + 1) * sizeof *name);
   if (name == NULL) {
-    fail(r, "memory has run out");
+    fail(r, ASI_FMU_NO_MEMORY);
     return;
   }
   for (int i = 0; i < d->n_variables; ++i) name[i] = d->variable[i].name;
@@ -404,7 +416,7 @@ bool asi_fmu_description_read(asi_fmu_description *d, const char *text, size_t s
   *d = (asi_fmu_description){.step = (double)NAN};
   reading r = {.out = d, .why = why, .parser = XML_ParserCreate(NULL)};
   if (r.parser == NULL || size > INT_MAX) {
-    snprintf(why, ASI_FMU_WHY, "modelDescription.xml is too large, or memory has run out");
+    snprintf(why, ASI_FMU_WHY, "modelDescription.xml is too large, or " ASI_FMU_NO_MEMORY);
     if (r.parser) XML_ParserFree(r.parser);
     return false;
   }

@@ -6,6 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/// What a sentence says that has this cause.
+#define ASI_FMU_NO_MEMORY "memory has run out"
+
 enum {
   ASI_FMU_WHY = 512, ///< characters of a sentence without its end
   ASI_FMU_VARIABLES = 1000000,
@@ -71,6 +74,8 @@ typedef struct asi_fmu_kind {
   bool once;         ///< once per process
   bool tool;         ///< needs its tool
   bool interpolates; ///< FMI 2.0: takes derivatives of inputs
+  bool any_step;     ///< takes communication steps of any size
+  bool each_step;    ///< wants to be told of each step of the integrator (completedIntegratorStep)
 } asi_fmu_kind;
 
 typedef struct asi_fmu_description {
@@ -89,6 +94,8 @@ typedef struct asi_fmu_description {
 bool asi_fmu_description_read(asi_fmu_description *d, const char *text, size_t size,
                               char why[ASI_FMU_WHY]);
 void asi_fmu_description_free(asi_fmu_description *d);
+/// A copy of a text; NULL: memory has run out.
+char *asi_fmu_copy(const char *text);
 /// Number of a variable by its name or reference; -1: there is none.
 int asi_fmu_find(const asi_fmu_description *d, const char *name);
 int asi_fmu_find_reference(const asi_fmu_description *d, uint32_t reference);

@@ -1,5 +1,4 @@
 /// Opens FMUs, see fmu.h.
-#define _POSIX_C_SOURCE 200809L // strdup
 
 #include "fmi/fmu.h"
 
@@ -49,9 +48,9 @@ void asi_fmu_explain(asi_fmu *f, int status, char why[ASI_FMU_WHY]) {
 asi_fmu *asi_fmu_open(const char *path, const char *label, char why[ASI_FMU_WHY]) {
   asi_zip zip;
   asi_fmu *f = calloc(1, sizeof *f);
-  if (f) f->label = strdup(label);
+  if (f) f->label = asi_fmu_copy(label);
   if (f == NULL || f->label == NULL) {
-    snprintf(why, ASI_FMU_WHY, "memory has run out");
+    snprintf(why, ASI_FMU_WHY, ASI_FMU_NO_MEMORY);
     free(f);
     return NULL;
   }
@@ -148,7 +147,7 @@ bool asi_fmu_load(asi_fmu *f, const char *path, bool exchange, char why[ASI_FMU_
     return false;
   }
   if (!make_room(f)) {
-    snprintf(why, ASI_FMU_WHY, "memory has run out");
+    snprintf(why, ASI_FMU_WHY, ASI_FMU_NO_MEMORY);
     return false;
   }
   if (!check_platform(path, entry, why)) return false;

@@ -290,7 +290,8 @@ int asi_fmu_hold(const as_plugin_point *at, double *rate, double *output, char *
   }
   for (int i = 0; i < b->output.n && output; ++i) {
     const bool real = asi_fmu_is_real(b->output.port[i].variable->type);
-    output[i] = s->y[i] + (b->linear && real ? s->slope[i] * (at->t - s->t) : 0.0);
+    output[i] =
+        s->y[i] + (b->coupling == ASI_FMU_LINEAR && real ? s->slope[i] * (at->t - s->t) : 0.0);
   }
   return leave(b, AS_DONE);
 }
@@ -299,10 +300,11 @@ int asi_fmu_hold(const as_plugin_point *at, double *rate, double *output, char *
 static int give_inputs(asi_fmu_block *b, const asi_fmu_slot *s, const as_plugin_point *at, double h,
                        char *why) {
   asi_fmu *f = b->fmu;
-  const bool slopes = b->linear && f->calls->slope && f->kind->interpolates;
+  const bool lines = b->coupling != ASI_FMU_HOLD;
+  const bool slopes = lines && f->calls->slope && f->kind->interpolates;
   for (int i = 0; i < b->input.n; ++i) {
     const bool real = asi_fmu_is_real(b->input.port[i].variable->type);
-    b->w[i] = b->linear && !slopes && real ? 0.5 * (s->w[i] + at->input[i]) : s->w[i];
+    b->w[i] = lines && !slopes && real ? 0.5 * (s->w[i] + at->input[i]) : s->w[i];
   }
   if (!asi_fmu_set(f, &b->input, b->w, false, why)) return AS_PLUGIN_FAIL;
   for (int i = 0; i < b->input.n && slopes; ++i) {
@@ -314,7 +316,7 @@ static int give_inputs(asi_fmu_block *b, const asi_fmu_slot *s, const as_plugin_
   return AS_DONE;
 }
 
-/// The FMU's step from the last sample to this one.
+/// The FMU's step from the last sample to this one, or to a time before it.
 static int go(asi_fmu_block *b, const asi_fmu_slot *s, const as_plugin_point *at, bool *stop,
               char *why) {
   asi_fmu *f = b->fmu;
@@ -332,6 +334,53 @@ static int go(asi_fmu_block *b, const asi_fmu_slot *s, const as_plugin_point *at
   return AS_DONE;
 }
 
+/// [FM.3] from w_k at t_k to w at t; at t_k itself what passes through at once
+static int try_step(asi_fmu_block *b, const as_plugin_point *at, double *output, char *why) {
+  asi_fmu *f = b->fmu;
+  const asi_fmu_slot *s = asi_fmu_slot_find(b, *at->sampled);
+  bool stop = false;
+  if (!asi_fmu_slot_enter(b, s, why)) return AS_PLUGIN_FAIL;
+  b->version = (double)NAN; // it is taken back each time
+  const bool moves = at->t - s->t > 1e-12 * fmax(1.0, fabs(s->t)) && !s->stop;
+  if (moves && go(b, s, at, &stop, why)) return soft(f);
+  const bool good = (stop || s->stop || asi_fmu_set(f, &b->input, at->input, false, why)) &&
+                    asi_fmu_get(f, &b->output, output, why);
+  return good ? AS_DONE : soft(f);
+}
+
+int asi_fmu_iterate(const as_plugin_point *at, double *rate, double *output, char *why) {
+  asi_fmu_block *b = at->user;
+  double unwanted[AS_PLUGIN_MOST];
+  (void)rate;
+  (void)pthread_mutex_lock(&b->fmu->lock);
+  return leave(b, try_step(b, at, output ? output : unwanted, why));
+}
+
+// Of central differences: an FMU's own steps may be as noisy as its tolerance, and Newton's method needs no more than two digits.
+#define MOVE 1e-4
+
+int asi_fmu_iterate_jacobian(const as_plugin_point *at, const as_plugin_jacobian *out, char *why) {
+  asi_fmu_block *b = at->user;
+  const int nw = b->input.n, ny = b->output.n;
+  double w[AS_PLUGIN_MOST], up[AS_PLUGIN_MOST], down[AS_PLUGIN_MOST];
+  as_plugin_point near = *at;
+  int code = AS_DONE;
+  near.input = w;
+  if (nw > 0) memcpy(w, at->input, (size_t)nw * sizeof *w);
+  (void)pthread_mutex_lock(&b->fmu->lock);
+  for (int j = 0; j < nw && code == AS_DONE; ++j) {
+    const double h = MOVE * fmax(1.0, fabs(w[j]));
+    w[j] = at->input[j] + h;
+    code = try_step(b, &near, up, why);
+    w[j] = at->input[j] - h;
+    if (code == AS_DONE) code = try_step(b, &near, down, why);
+    w[j] = at->input[j];
+    for (int i = 0; i < ny && code == AS_DONE; ++i)
+      out->output_by_input[i * nw + j] = (up[i] - down[i]) / (2.0 * h);
+  }
+  return leave(b, code);
+}
+
 /// The memory after a sample.
 static asi_fmu_slot *step(asi_fmu_block *b, const as_plugin_point *at, char *why) {
   asi_fmu *f = b->fmu;
@@ -346,7 +395,8 @@ static asi_fmu_slot *step(asi_fmu_block *b, const as_plugin_point *at, char *why
   // What passes through at once is seen by outputs that are asked for now.
   if (!stop && !asi_fmu_set(f, &b->input, at->input, false, why)) return NULL;
   if (!asi_fmu_get(f, &b->output, b->y, why)) return NULL;
-  const double version = moves ? token : before->version, h = at->t - before->t;
+  const bool keeps = !moves && b->coupling != ASI_FMU_ITERATE; // inputs are given before each step
+  const double version = keeps ? before->version : token, h = at->t - before->t;
   double slope[AS_PLUGIN_MOST];
   for (int i = 0; i < b->output.n; ++i) slope[i] = moves ? (b->y[i] - before->y[i]) / h : 0.0;
   b->version = version;

@@ -13,7 +13,8 @@ typedef struct asi_fmu_ports {
 struct asi_fmu_block {
   asi_fmu *fmu;
   double period; ///< H [s]; NAN: of model exchange
-  bool linear, directional;
+  asi_fmu_coupling coupling;
+  bool directional;
   asi_fmu_ports input, state, output;
   as_plugin_quantity sampled;
   as_plugin_block plugin;
@@ -54,6 +55,8 @@ bool asi_fmu_set(asi_fmu *f, const asi_fmu_ports *ports, const double *x, bool c
 int asi_fmu_evaluate(const as_plugin_point *at, double *rate, double *output, char *why);
 int asi_fmu_jacobian(const as_plugin_point *at, const as_plugin_jacobian *out, char *why);
 int asi_fmu_hold(const as_plugin_point *at, double *rate, double *output, char *why);
+int asi_fmu_iterate(const as_plugin_point *at, double *rate, double *output, char *why);
+int asi_fmu_iterate_jacobian(const as_plugin_point *at, const as_plugin_jacobian *out, char *why);
 int asi_fmu_sample(const as_plugin_point *at, double *sampled, char *why);
 int asi_fmu_step(const as_plugin_point *at, double *sampled, char *why);
 int asi_fmu_event_value(const as_plugin_point *at, int event, double *value, char *why);

@@ -41,6 +41,7 @@ static bool write_entry(const asi_zip *zip, const asi_zip_entry *e, const char *
   char *path = malloc(room);
   unsigned char *bytes = asi_zip_unpack(zip, e, why);
   bool good = path && bytes;
+  if (path == NULL) snprintf(why, ASI_FMU_WHY, ASI_FMU_NO_MEMORY);
   if (good) {
     snprintf(path, room, "%s/%s", folder, e->name);
     const bool made = make_folders(path, strlen(folder) + 1);
@@ -77,7 +78,7 @@ char *asi_fmu_unpack(const char *path, const char *binaries, char why[ASI_FMU_WH
       snprintf(why, ASI_FMU_WHY, "no folder to unpack it can be made in %.200s: %s", parent,
                strerror(errno));
   } else {
-    snprintf(why, ASI_FMU_WHY, "memory has run out");
+    snprintf(why, ASI_FMU_WHY, ASI_FMU_NO_MEMORY);
   }
   for (int i = 0; i < zip.n && good; ++i)
     if (asi_zip_find(&zip, zip.entry[i].name) == &zip.entry[i] && // the same again

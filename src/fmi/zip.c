@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/printable.h"
+#include "fmi/description.h"
 
 enum { LOCAL = 30, CENTRAL = 46, END = 22, LINK = 0120000, KIND = 0170000, UNIX = 3 };
 
@@ -109,7 +110,7 @@ static int by_name(const void *a, const void *b) {
 static bool check_all(const asi_zip *zip, char *why) {
   const asi_zip_entry **list = malloc(((size_t)zip->n + 1) * sizeof *list);
   size_t total = 0;
-  if (list == NULL) return REFUSE("memory has run out");
+  if (list == NULL) return REFUSE(ASI_FMU_NO_MEMORY);
   for (int i = 0; i < zip->n; ++i) {
     list[i] = &zip->entry[i];
     total += zip->entry[i].size; // less than 20000 times 4 GiB
@@ -147,7 +148,7 @@ static bool read_directory(asi_zip *zip, char *why) {
     return REFUSE("it is damaged or cut off: its directory is not where it says");
   zip->entry = calloc((size_t)count + 1, sizeof *zip->entry);
   zip->names = malloc(size + count + 1);
-  if (zip->entry == NULL || zip->names == NULL) return REFUSE("memory has run out");
+  if (zip->entry == NULL || zip->names == NULL) return REFUSE(ASI_FMU_NO_MEMORY);
   char *name = zip->names;
   size_t at = directory;
   for (unsigned i = 0; i < count; ++i) {
@@ -200,7 +201,7 @@ bool asi_zip_open(asi_zip *zip, const char *path, char why[ASI_ZIP_WHY]) {
   if (whole) return asi_zip_take(zip, bytes, size, why);
   const bool memory = bytes == NULL;
   free(bytes);
-  return REFUSE("%s", memory ? "memory has run out" : "it cannot be read as a whole");
+  return REFUSE("%s", memory ? ASI_FMU_NO_MEMORY : "it cannot be read as a whole");
 }
 
 void asi_zip_close(asi_zip *zip) {
@@ -231,7 +232,7 @@ static bool inflate_entry(const asi_zip *zip, const asi_zip_entry *e, unsigned c
 unsigned char *asi_zip_unpack(const asi_zip *zip, const asi_zip_entry *e, char why[ASI_ZIP_WHY]) {
   unsigned char *out = malloc(e->size + 1);
   if (out == NULL) {
-    (void)REFUSE("memory has run out");
+    (void)REFUSE(ASI_FMU_NO_MEMORY);
     return NULL;
   }
   bool good = true;

@@ -20,13 +20,13 @@ static void number(FILE *out, const char *name, double x) {
   fputc('"', out);
 }
 
-static const char *title_of(const asi_fmu_plan *p) {
+static const char *title_of(const asi_exported_plan *p) {
   return p->machine->title ? p->machine->title : p->name;
 }
 
 // ---- heads ------------------------------------------------------------------------------------------
 
-static void head(const asi_fmu_plan *p, FILE *out) {
+static void head(const asi_exported_plan *p, FILE *out) {
   const bool two = p->def->version == 2;
   fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<fmiModelDescription", out);
   attribute(out, "fmiVersion", two ? "2.0" : "3.0");
@@ -58,15 +58,15 @@ static void head(const asi_fmu_plan *p, FILE *out) {
 }
 
 /// Whether a unit has stood at an earlier variable.
-static bool seen_before(const asi_fmu_interface *f, int i) {
+static bool seen_before(const asi_exported_interface *f, int i) {
   for (int k = 0; k < i; ++k)
     if (strcmp(f->variable[k].unit, f->variable[i].unit) == 0) return true;
   return false;
 }
 
-static bool has_unit(const asi_fmu_variable *v) { return strcmp(v->unit, "-") != 0; }
+static bool has_unit(const asi_exported_variable *v) { return strcmp(v->unit, "-") != 0; }
 
-static void unit_definitions(const asi_fmu_interface *f, FILE *out) {
+static void unit_definitions(const asi_exported_interface *f, FILE *out) {
   fputs("  <UnitDefinitions>\n", out);
   for (int i = 0; i < f->n; ++i) {
     int power[ASI_BASE_UNITS];
@@ -100,7 +100,7 @@ static void log_categories(FILE *out) {
   fputs("  </LogCategories>\n", out);
 }
 
-static void experiment(const asi_fmu_plan *p, FILE *out) {
+static void experiment(const asi_exported_plan *p, FILE *out) {
   const as_simulation *s = &p->machine->simulation;
   fputs("  <DefaultExperiment startTime=\"0\"", out);
   if (!isnan(s->t_end)) {
@@ -114,29 +114,29 @@ static void experiment(const asi_fmu_plan *p, FILE *out) {
 
 // ---- variables --------------------------------------------------------------------------------------
 
-static void words(const asi_fmu_variable *v, FILE *out) {
+static void words(const asi_exported_variable *v, FILE *out) {
   static const char *const causality[] = {"independent", "input",     "input",
                                           "parameter",   "parameter", "output"};
   attribute(out, "causality", causality[v->kind]);
   attribute(out, "variability",
-            v->kind == ASI_FMU_TUNABLE     ? "tunable"
-            : v->kind == ASI_FMU_PARAMETER ? "fixed"
-                                           : "continuous");
-  if (v->kind == ASI_FMU_OUTPUT) attribute(out, "initial", "calculated");
-  if (asi_fmu_is_settable(v->kind) && !asi_fmu_is_input(v->kind))
+            v->kind == ASI_EXPORTED_TUNABLE     ? "tunable"
+            : v->kind == ASI_EXPORTED_PARAMETER ? "fixed"
+                                                : "continuous");
+  if (v->kind == ASI_EXPORTED_OUTPUT) attribute(out, "initial", "calculated");
+  if (asi_exported_is_settable(v->kind) && !asi_exported_is_input(v->kind))
     attribute(out, "initial", "exact");
 }
 
-static void real(const asi_fmu_variable *v, FILE *out) {
+static void real(const asi_exported_variable *v, FILE *out) {
   if (has_unit(v)) attribute(out, "unit", v->unit);
-  if (asi_fmu_is_settable(v->kind)) number(out, "start", v->start);
+  if (asi_exported_is_settable(v->kind)) number(out, "start", v->start);
 }
 
-static void variables(const asi_fmu_plan *p, FILE *out) {
+static void variables(const asi_exported_plan *p, FILE *out) {
   const bool two = p->def->version == 2;
   fputs("  <ModelVariables>\n", out);
   for (int i = 0; i < p->face.n; ++i) {
-    const asi_fmu_variable *v = &p->face.variable[i];
+    const asi_exported_variable *v = &p->face.variable[i];
     fputs(two ? "    <ScalarVariable" : "    <Float64", out);
     attribute(out, "name", v->name);
     fprintf(out, " valueReference=\"%d\"", i);
@@ -151,34 +151,34 @@ static void variables(const asi_fmu_plan *p, FILE *out) {
 // ---- structure --------------------------------------------------------------------------------------
 
 /// Numbers of the inputs that an output depends on at once: from 1 in FMI 2.0, value references in 3.0.
-static void dependencies(const asi_fmu_plan *p, bool feeds, FILE *out) {
+static void dependencies(const asi_exported_plan *p, bool feeds, FILE *out) {
   const bool two = p->def->version == 2;
   bool first = true;
   fputs(" dependencies=\"", out);
   for (int i = 0; i < p->face.n; ++i) {
-    const asi_fmu_kind kind = p->face.variable[i].kind;
-    if (!feeds || !asi_fmu_is_input(kind)) continue;
+    const asi_exported_kind kind = p->face.variable[i].kind;
+    if (!feeds || !asi_exported_is_input(kind)) continue;
     fprintf(out, first ? "%d" : " %d", two ? i + 1 : i);
     first = false;
   }
   fputc('"', out);
 }
 
-static void unknowns(const asi_fmu_plan *p, bool initial, FILE *out) {
+static void unknowns(const asi_exported_plan *p, bool initial, FILE *out) {
   const bool two = p->def->version == 2;
   const char *const element = two ? "Unknown" : initial ? "InitialUnknown" : "Output";
   for (int i = 0; i < p->face.n; ++i) {
-    if (p->face.variable[i].kind != ASI_FMU_OUTPUT) continue;
+    if (p->face.variable[i].kind != ASI_EXPORTED_OUTPUT) continue;
     fprintf(out, "    <%s %s=\"%d\"", element, two ? "index" : "valueReference", two ? i + 1 : i);
     if (!initial) dependencies(p, p->face.variable[i].feeds_through, out);
     fputs("/>\n", out); // initial ones depend on all that can be set, which is what no list means
   }
 }
 
-static void structure(const asi_fmu_plan *p, FILE *out) {
+static void structure(const asi_exported_plan *p, FILE *out) {
   const bool two = p->def->version == 2;
   bool any = false;
-  for (int i = 0; i < p->face.n; ++i) any = any || p->face.variable[i].kind == ASI_FMU_OUTPUT;
+  for (int i = 0; i < p->face.n; ++i) any = any || p->face.variable[i].kind == ASI_EXPORTED_OUTPUT;
   fputs("  <ModelStructure>\n", out);
   if (two && any) fputs("    <Outputs>\n", out);
   unknowns(p, false, out);
@@ -188,7 +188,7 @@ static void structure(const asi_fmu_plan *p, FILE *out) {
   fputs("  </ModelStructure>\n", out);
 }
 
-void asi_fmu_describe(const asi_fmu_plan *p, FILE *out) {
+void asi_exported_describe(const asi_exported_plan *p, FILE *out) {
   head(p, out);
   unit_definitions(&p->face, out);
   log_categories(out);
@@ -200,7 +200,7 @@ void asi_fmu_describe(const asi_fmu_plan *p, FILE *out) {
 
 // ---- documentation ----------------------------------------------------------------------------------
 
-void asi_fmu_document(const asi_fmu_plan *p, FILE *out) {
+void asi_exported_document(const asi_exported_plan *p, FILE *out) {
   static const char *const kinds[] = {"time",      "input", "input", "tunable parameter",
                                       "parameter", "output"};
   const as_simulation *s = &p->machine->simulation;
@@ -226,13 +226,13 @@ void asi_fmu_document(const asi_fmu_plan *p, FILE *out) {
           "<table><tr><th>variable</th><th>what it is</th><th>unit</th><th>start</th></tr>\n",
           p->def->input_derivatives ? ", or go along their first derivatives" : "");
   for (int i = 0; i < p->face.n; ++i) {
-    const asi_fmu_variable *v = &p->face.variable[i];
+    const asi_exported_variable *v = &p->face.variable[i];
     fputs("<tr><td><code>", out);
     asi_html_text(out, v->name);
     fprintf(out, "</code></td><td>%s</td><td>", kinds[v->kind]);
     asi_html_text(out, has_unit(v) ? v->unit : "");
     fputs("</td><td>", out);
-    if (asi_fmu_is_settable(v->kind)) fprintf(out, "%g", v->start);
+    if (asi_exported_is_settable(v->kind)) fprintf(out, "%g", v->start);
     fputs("</td></tr>\n", out);
   }
   fputs("</table>\n</body></html>\n", out);

@@ -41,7 +41,7 @@ static size_t chunk(unsigned char *at, const char *type, size_t size) {
   return size + 12;
 }
 
-unsigned char *asi_fmu_icon(size_t *size) {
+unsigned char *asi_exported_icon(size_t *size) {
   static const unsigned char signature[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
   unsigned char *out = malloc(ROOM), *image = calloc(SIDE, ROW);
   uLongf packed = ROOM - 128;

@@ -6,6 +6,6 @@
 #include <stddef.h>
 
 /// A PNG file; to be freed. NULL: no memory.
-unsigned char *asi_fmu_icon(size_t *size);
+unsigned char *asi_exported_icon(size_t *size);
 
 #endif

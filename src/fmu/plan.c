@@ -10,7 +10,7 @@
 #include "file/flexible_archive.h"
 #include "file/tree.h"
 
-void asi_fmu_plan_free(asi_fmu_plan *p) {
+void asi_exported_plan_free(asi_exported_plan *p) {
   for (int i = 0; i < p->n_files; ++i) free(p->file[i].bytes);
   free(p->file);
   free(p->input);
@@ -18,7 +18,8 @@ void asi_fmu_plan_free(asi_fmu_plan *p) {
   asi_arena_free(&p->arena);
 }
 
-void asi_fmu_plan_file(asi_fmu_plan *p, const char *name, unsigned char *bytes, size_t size) {
+void asi_exported_plan_file(asi_exported_plan *p, const char *name, unsigned char *bytes,
+                            size_t size) {
   void *array = p->file;
   if (bytes == NULL || !asi_grow(&array, p->n_files, &p->room_files, sizeof *p->file)) {
     p->no_memory = true;
@@ -27,11 +28,11 @@ void asi_fmu_plan_file(asi_fmu_plan *p, const char *name, unsigned char *bytes, 
   }
   p->file = array;
   p->file[p->n_files++] =
-      (asi_fmu_file){asi_arena_text(&p->arena, name, strlen(name)), bytes, size};
+      (asi_exported_file){asi_arena_text(&p->arena, name, strlen(name)), bytes, size};
 }
 
 /// What stands behind the folder of the model file.
-static const char *below(const asi_fmu_plan *p, const char *path) {
+static const char *below(const asi_exported_plan *p, const char *path) {
   const char *slash = strrchr(p->def->model, '/');
   return path + (slash ? slash - p->def->model + 1 : 0);
 }
@@ -39,7 +40,7 @@ static const char *below(const asi_fmu_plan *p, const char *path) {
 // ---- while the machine is read ----------------------------------------------------------------------
 
 static void note_input(as_signal_id id, void *user) {
-  asi_fmu_plan *p = user;
+  asi_exported_plan *p = user;
   void *array = p->input;
   if (!asi_grow(&array, p->n_inputs, &p->room_inputs, sizeof *p->input)) {
     p->no_memory = true;
@@ -54,16 +55,16 @@ static bool is_setting(int file, void *user) {
   return r->file[file].setting;
 }
 
-static void pack_tree(asi_fmu_plan *p, asi_reader *r, const asi_file *file) {
+static void pack_tree(asi_exported_plan *p, asi_reader *r, const asi_file *file) {
   asi_archive count = {.mode = ASI_ARCHIVE_COUNT};
   asi_tree_pack(file->root, is_setting, r, &count);
   asi_archive a = {.mode = ASI_ARCHIVE_WRITE, .data = malloc(count.used), .size = count.used};
   if (a.data) asi_tree_pack(file->root, is_setting, r, &a);
-  asi_fmu_plan_file(p, below(p, file->path), a.data, a.used);
+  asi_exported_plan_file(p, below(p, file->path), a.data, a.used);
 }
 
 static void take_files(asi_reader *r, void *user) {
-  asi_fmu_plan *p = user;
+  asi_exported_plan *p = user;
   for (int i = 0; i < r->n_files; ++i)
     if (!r->file[i].setting && r->file[i].root) pack_tree(p, r, &r->file[i]);
   p->n_parameters = r->n_parameters;
@@ -71,8 +72,8 @@ static void take_files(asi_reader *r, void *user) {
   for (int i = 0; i < r->n_parameters && p->parameter; ++i) {
     const asi_definition *d = &r->parameters[i];
     const char *name = asi_names_get(&r->parameter_names, i);
-    p->parameter[i] = (asi_fmu_parameter){asi_arena_text(&p->arena, name, strlen(name)), d->number,
-                                          d->value->type == ASI_NUMBER, d->used};
+    p->parameter[i] = (asi_exported_parameter){asi_arena_text(&p->arena, name, strlen(name)),
+                                               d->number, d->value->type == ASI_NUMBER, d->used};
   }
 }
 
@@ -87,7 +88,7 @@ static bool is_mesh(const as_machine *m, const char *path) {
 }
 
 /// A flexible body without HDF5.
-static as_status pack_flexible(asi_fmu_plan *p, const char *path, as_error *error) {
+static as_status pack_flexible(asi_exported_plan *p, const char *path, as_error *error) {
   as_flexible_data *d = NULL;
   const as_status status = as_flexible_read(path, &d, error);
   if (status) return status;
@@ -96,11 +97,11 @@ static as_status pack_flexible(asi_fmu_plan *p, const char *path, as_error *erro
   asi_archive a = {.mode = ASI_ARCHIVE_WRITE, .data = malloc(count.used), .size = count.used};
   if (a.data) asi_flexible_archive(&a, d, NULL);
   as_flexible_destroy(d);
-  asi_fmu_plan_file(p, below(p, path), a.data, a.used);
+  asi_exported_plan_file(p, below(p, path), a.data, a.used);
   return AS_OK;
 }
 
-static as_status pack_file(asi_fmu_plan *p, const char *path, as_error *error) {
+static as_status pack_file(asi_exported_plan *p, const char *path, as_error *error) {
   static const unsigned char hdf5[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
   const char *name = below(p, path), *why = NULL;
   size_t size = 0;
@@ -115,24 +116,24 @@ static as_status pack_file(asi_fmu_plan *p, const char *path, as_error *error) {
     free(bytes);
     return pack_flexible(p, path, error);
   }
-  asi_fmu_plan_file(p, name, bytes, size);
+  asi_exported_plan_file(p, name, bytes, size);
   return AS_OK;
 }
 
-static as_status list_live(asi_fmu_plan *p) {
+static as_status list_live(asi_exported_plan *p) {
   const as_fmu_def *def = p->def;
   p->live =
       asi_arena_take(&p->arena, ((size_t)def->n_inputs + (size_t)def->n_tunable) * sizeof *p->live);
   if (p->live == NULL) return AS_ERR_MEMORY;
   for (int i = 0; i < def->n_inputs + def->n_tunable; ++i) {
     const char *name = i < def->n_inputs ? def->inputs[i] : def->tunable[i - def->n_inputs];
-    const char *parameter = asi_fmu_parameter_of(name);
+    const char *parameter = asi_exported_parameter_of(name);
     if (parameter) p->live[p->n_live++] = parameter;
   }
   return AS_OK;
 }
 
-as_status asi_fmu_plan_machine(asi_fmu_plan *p, as_messages *messages, as_error *error) {
+as_status asi_exported_plan_machine(asi_exported_plan *p, as_messages *messages, as_error *error) {
   const as_fmu_def *def = p->def;
   if (list_live(p)) return asi_fail_memory(error);
   const asi_compile compile = {.live = p->live,

@@ -9,7 +9,7 @@
 
 enum { NAME = 600 };
 
-const char *asi_fmu_parameter_of(const char *name) {
+const char *asi_exported_parameter_of(const char *name) {
   return strncmp(name, "parameters.", 11) == 0 ? name + 11 : NULL;
 }
 
@@ -22,7 +22,7 @@ static bool is_identifier(const char *text, size_t n) {
 }
 
 // Parts between dots are identifiers, or any text in single quotes.
-const char *asi_fmu_structured(asi_arena *arena, const char *name) {
+const char *asi_exported_structured(asi_arena *arena, const char *name) {
   char *out = asi_arena_take(arena, 4 * strlen(name) + 3), *to = out;
   for (const char *part = name; out; ++part) {
     const size_t n = strcspn(part, ".");
@@ -41,21 +41,21 @@ const char *asi_fmu_structured(asi_arena *arena, const char *name) {
 }
 
 /// Adds one; the arena keeps copies. False: no memory, or too many.
-static bool add(asi_fmu_plan *p, asi_fmu_kind kind, const char *name, const char *target,
+static bool add(asi_exported_plan *p, asi_exported_kind kind, const char *name, const char *target,
                 const char *unit, double start, bool feeds) {
-  asi_fmu_interface *f = &p->face;
-  f->variable[f->n++] = (asi_fmu_variable){kind,
-                                           asi_fmu_structured(&p->arena, name),
-                                           asi_arena_text(&p->arena, target, strlen(target)),
-                                           asi_arena_text(&p->arena, unit, strlen(unit)),
-                                           start,
-                                           feeds};
+  asi_exported_interface *f = &p->face;
+  f->variable[f->n++] = (asi_exported_variable){kind,
+                                                asi_exported_structured(&p->arena, name),
+                                                asi_arena_text(&p->arena, target, strlen(target)),
+                                                asi_arena_text(&p->arena, unit, strlen(unit)),
+                                                start,
+                                                feeds};
   return !p->arena.failed;
 }
 
 /// Whether there is a variable that the machine calls so.
-static bool is_there(asi_fmu_plan *p, const char *name) {
-  const char *wanted = asi_fmu_structured(&p->arena, name);
+static bool is_there(asi_exported_plan *p, const char *name) {
+  const char *wanted = asi_exported_structured(&p->arena, name);
   for (int i = 0; i < p->face.n && wanted; ++i)
     if (strcmp(p->face.variable[i].name, wanted) == 0) return true;
   return false;
@@ -63,7 +63,7 @@ static bool is_there(asi_fmu_plan *p, const char *name) {
 
 // ---- inputs and parameters ----------------------------------------------------------------------------
 
-static as_status add_block(asi_fmu_plan *p, int i, as_error *error) {
+static as_status add_block(asi_exported_plan *p, int i, as_error *error) {
   const as_model *m = p->machine->model;
   const as_signal_id id = p->input[i];
   char name[NAME];
@@ -71,16 +71,16 @@ static as_status add_block(asi_fmu_plan *p, int i, as_error *error) {
   as_signal_id value = id;
   if (p->def->input_derivatives) value = as_model_find_signal(m, name + 7, "given");
   const double start = as_model_initial(m)->u[as_model_signal_place(m, value)];
-  return add(p, ASI_FMU_INPUT, name, name + 7, as_model_signal_unit(m, id), start, false)
+  return add(p, ASI_EXPORTED_INPUT, name, name + 7, as_model_signal_unit(m, id), start, false)
              ? AS_OK
              : asi_fail_memory(error);
 }
 
 /// The number of a parameter that may be set from outside, -1 with a sentence.
-static int find_parameter(const asi_fmu_plan *p, const char *name, as_error *error) {
+static int find_parameter(const asi_exported_plan *p, const char *name, as_error *error) {
   asi_hint hint = {.word = name};
   for (int i = 0; i < p->n_parameters; ++i) {
-    const asi_fmu_parameter *x = &p->parameter[i];
+    const asi_exported_parameter *x = &p->parameter[i];
     if (strcmp(x->name, name) == 0 && x->plain) return i;
     if (strcmp(x->name, name) == 0) {
       asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
@@ -95,7 +95,7 @@ static int find_parameter(const asi_fmu_plan *p, const char *name, as_error *err
   return -1;
 }
 
-static as_status add_parameter(asi_fmu_plan *p, asi_fmu_kind kind, const char *name,
+static as_status add_parameter(asi_exported_plan *p, asi_exported_kind kind, const char *name,
                                as_error *error) {
   char full[NAME];
   const int i = find_parameter(p, name, error);
@@ -108,9 +108,9 @@ static as_status add_parameter(asi_fmu_plan *p, asi_fmu_kind kind, const char *n
                                                                      : asi_fail_memory(error);
 }
 
-static as_status add_input(asi_fmu_plan *p, const char *name, as_error *error) {
-  const char *parameter = asi_fmu_parameter_of(name);
-  if (parameter) return add_parameter(p, ASI_FMU_DRIVEN, parameter, error);
+static as_status add_input(asi_exported_plan *p, const char *name, as_error *error) {
+  const char *parameter = asi_exported_parameter_of(name);
+  if (parameter) return add_parameter(p, ASI_EXPORTED_DRIVEN, parameter, error);
   char block[NAME];
   asi_hint hint = {.word = name};
   for (int i = 0; i < p->n_inputs; ++i) {
@@ -128,7 +128,7 @@ static as_status add_input(asi_fmu_plan *p, const char *name, as_error *error) {
                   name, asi_hint_text(&hint));
 }
 
-static as_status add_inputs(asi_fmu_plan *p, as_error *error) {
+static as_status add_inputs(asi_exported_plan *p, as_error *error) {
   const as_fmu_def *def = p->def;
   as_status status = AS_OK;
   for (int i = 0; i < def->n_inputs && status == AS_OK; ++i)
@@ -138,21 +138,21 @@ static as_status add_inputs(asi_fmu_plan *p, as_error *error) {
   return status;
 }
 
-static as_status add_parameters(asi_fmu_plan *p, as_error *error) {
+static as_status add_parameters(asi_exported_plan *p, as_error *error) {
   as_status status = AS_OK;
   for (int i = 0; i < p->def->n_tunable && status == AS_OK; ++i) {
-    const char *name = asi_fmu_parameter_of(p->def->tunable[i]);
+    const char *name = asi_exported_parameter_of(p->def->tunable[i]);
     status =
-        name ? add_parameter(p, ASI_FMU_TUNABLE, name, error)
+        name ? add_parameter(p, ASI_EXPORTED_TUNABLE, name, error)
              : asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
                         "`%.80s` is no parameter, as in `parameters.gain`.", p->def->tunable[i]);
   }
   for (int i = 0; i < p->n_parameters && status == AS_OK; ++i) {
     char full[NAME];
-    const asi_fmu_parameter *x = &p->parameter[i];
+    const asi_exported_parameter *x = &p->parameter[i];
     snprintf(full, sizeof full, "parameters.%s", x->name);
     if (x->plain && x->used && !is_there(p, full))
-      status = add_parameter(p, ASI_FMU_PARAMETER, x->name, error);
+      status = add_parameter(p, ASI_EXPORTED_PARAMETER, x->name, error);
   }
   return status;
 }
@@ -170,7 +170,7 @@ static bool is_of_runs(const char *channel) {
 }
 
 /// Whether it is an input, or a part of one.
-static bool is_of_input(const asi_fmu_plan *p, const char *channel) {
+static bool is_of_input(const asi_exported_plan *p, const char *channel) {
   for (int i = 0; i < p->n_inputs; ++i) {
     char name[NAME];
     as_model_signal_name(p->machine->model, p->input[i], name, sizeof name);
@@ -224,11 +224,11 @@ static bool feeds_through(const as_channels *c, int place) {
   }
 }
 
-static as_status add_channels(asi_fmu_plan *p, const as_channels *c, bool all_named,
+static as_status add_channels(asi_exported_plan *p, const as_channels *c, bool all_named,
                               as_error *error) {
   const bool moves = has_motions(p->machine->model);
   const int n = as_channels_count(c);
-  asi_fmu_variable *larger =
+  asi_exported_variable *larger =
       asi_arena_take(&p->arena, (size_t)(p->face.n + n) * sizeof *p->face.variable);
   if (larger == NULL) return asi_fail_memory(error);
   memcpy(larger, p->face.variable, (size_t)p->face.n * sizeof *larger);
@@ -240,7 +240,7 @@ static as_status add_channels(asi_fmu_plan *p, const as_channels *c, bool all_na
                       "`%.80s` is added up along a run: it cannot be an output of an FMU.",
                       channel.name);
     if (is_of_runs(channel.name) || is_of_input(p, channel.name)) continue;
-    if (!add(p, ASI_FMU_OUTPUT, channel.name, channel.name, channel.unit, (double)NAN,
+    if (!add(p, ASI_EXPORTED_OUTPUT, channel.name, channel.name, channel.unit, (double)NAN,
              moves || feeds_through(c, c->pick[i])))
       return asi_fail_memory(error);
   }
@@ -248,12 +248,12 @@ static as_status add_channels(asi_fmu_plan *p, const as_channels *c, bool all_na
 }
 
 /// Whether there are blocks besides the inputs.
-static bool has_blocks(const asi_fmu_plan *p) {
+static bool has_blocks(const asi_exported_plan *p) {
   const int parts = p->def->input_derivatives ? 4 : 1;
   return as_model_signals(p->machine->model) > parts * p->n_inputs;
 }
 
-static as_status add_outputs(asi_fmu_plan *p, as_error *error) {
+static as_status add_outputs(asi_exported_plan *p, as_error *error) {
   const as_fmu_def *def = p->def;
   const as_output *own = &p->machine->output;
   const bool named = def->n_outputs > 0;
@@ -271,18 +271,18 @@ static as_status add_outputs(asi_fmu_plan *p, as_error *error) {
   return status;
 }
 
-as_status asi_fmu_plan_variables(asi_fmu_plan *p, as_error *error) {
+as_status asi_exported_plan_variables(asi_exported_plan *p, as_error *error) {
   const size_t most = (size_t)p->def->n_inputs + (size_t)p->n_inputs + (size_t)p->def->n_tunable +
                       (size_t)p->n_parameters + 1;
   p->face.variable = asi_arena_take(&p->arena, most * sizeof *p->face.variable);
   if (p->face.variable == NULL) return asi_fail_memory(error);
-  if (!add(p, ASI_FMU_TIME, "time", "t", "s", 0.0, false)) return asi_fail_memory(error);
+  if (!add(p, ASI_EXPORTED_TIME, "time", "t", "s", 0.0, false)) return asi_fail_memory(error);
   as_status status = add_inputs(p, error);
   if (status == AS_OK) status = add_parameters(p, error);
   if (status == AS_OK) status = add_outputs(p, error);
-  if (status == AS_OK && p->face.n > ASI_FMU_MOST)
+  if (status == AS_OK && p->face.n > ASI_EXPORTED_MOST)
     status = asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
                       "The FMU would have %d variables, and %d are allowed: choose --outputs.",
-                      p->face.n, (int)ASI_FMU_MOST);
+                      p->face.n, (int)ASI_EXPORTED_MOST);
   return status;
 }

@@ -254,7 +254,8 @@ static const kernel tiled = {0, 0, 0, factor_tiled, forward_tiled, backward_tile
 DEFINE_KERNEL(6_6_6, , 6, 6, 6, 0)
 static const kernel couple = KERNEL(6, 6, 6);
 
-#if defined __x86_64__ && defined __GNUC__
+#if defined __x86_64__ && defined __GNUC__ &&                                                      \
+    !defined _WIN32 // gcc misplaces vectors of 32 bytes on Windows' stack
 #define AVX2 __attribute__((target("avx2")))
 DEFINE_ANY(wide, AVX2, 2)
 DEFINE_KERNEL(wide_couple, AVX2, 6, 6, 6, 0)

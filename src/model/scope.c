@@ -1,8 +1,6 @@
 /// Formulas of a builder, see scope.h.
-#define _POSIX_C_SOURCE 200809L // newlocale
 #include "model/scope.h"
 
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/hint.h"
+#include "base/locale.h"
 #include "base/text.h"
 #include "model/measures.h"
 
@@ -141,12 +140,10 @@ static const char *candidate(int i, void *user) {
 /// Numbers are written with a point, whatever the locale has.
 static as_status compile(const char *text, const asi_scope *scope, asi_expression **out,
                          asi_parse_error *slip) {
-  const locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-  if (plain == (locale_t)0) return AS_ERR_MEMORY;
-  const locale_t before = uselocale(plain);
+  asi_locale locale;
+  if (!asi_locale_set_plain(&locale)) return AS_ERR_MEMORY;
   const as_status status = asi_expression_compile(text, strlen(text), scope, out, slip);
-  uselocale(before);
-  freelocale(plain);
+  asi_locale_restore(&locale);
   return status;
 }
 

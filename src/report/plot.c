@@ -2,13 +2,12 @@
 //
 // A panel maps a value x to left + (u(x) - low)/(high - low) width with u(x) = x or log10(x), and y
 // likewise from its bottom up.
-#define _POSIX_C_SOURCE 200809L // uselocale
 
-#include <locale.h>
 #include <math.h>
 #include <string.h>
 
 #include "alphastep/plot.h"
+#include "base/locale.h"
 
 // ---- looks
 
@@ -520,12 +519,10 @@ static void write_plot(FILE *out, const as_plot *p) {
 }
 
 void as_plot_write(FILE *out, const as_plot *p) {
-  locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0); // for decimal points
-  locale_t before = plain != (locale_t)0 ? uselocale(plain) : (locale_t)0;
+  asi_locale locale;
+  const bool is_plain = asi_locale_set_plain(&locale);
   write_plot(out, p);
-  if (plain == (locale_t)0) return;
-  uselocale(before);
-  freelocale(plain);
+  if (is_plain) asi_locale_restore(&locale);
 }
 
 // ---- parts for a page

@@ -1,10 +1,9 @@
 /// Makes reports: opens what a run has left, writes the page beside its place, and puts it there when it is whole.
-#define _POSIX_C_SOURCE 200809L // uselocale, open_memstream, fileno
+#define _POSIX_C_SOURCE 200809L // open_memstream, fileno
 
 #include "report/report.h"
 
 #include <errno.h>
-#include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/locale.h"
 
 as_report_def as_default_report_def(void) {
   return (as_report_def){.cookie = ASI_COOKIE(as_report_def), .plain = false};
@@ -188,11 +188,9 @@ as_status as_report_write(const as_report_def *def, as_error *error) {
   if (def->results == NULL || def->output == NULL)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
                     "A report needs the paths of its results and of its output.");
-  const locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-  if (plain == (locale_t)0) return asi_fail_memory(error);
-  const locale_t before = uselocale(plain);
+  asi_locale locale;
+  if (!asi_locale_set_plain(&locale)) return asi_fail_memory(error);
   const as_status status = make(def, error);
-  uselocale(before);
-  freelocale(plain);
+  asi_locale_restore(&locale);
   return status;
 }

@@ -2,9 +2,8 @@
 ///
 /// Bodies are numbered as in the model, the ground is -1. Points and axes are in the axes of their body, from its
 /// centre of mass, at the start where a frame moves against its body.
-#define _POSIX_C_SOURCE 200809L // open_memstream, uselocale
+#define _POSIX_C_SOURCE 200809L // open_memstream
 
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +14,7 @@
 #include "alphastep/report.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/locale.h"
 #include "elements/beam.h"
 #include "elements/vector.h"
 #include "lie/rotation.h"
@@ -540,16 +540,15 @@ as_status as_scene_text(const as_machine *machine, char **out, as_error *error) 
              .low = {most, most, most},
              .high = {-most, -most, -most}};
   *out = NULL;
-  const locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-  s.out = plain ? open_memstream(out, &size) : NULL;
+  asi_locale locale;
+  const bool is_plain = asi_locale_set_plain(&locale);
+  s.out = is_plain ? open_memstream(out, &size) : NULL;
   if (s.out) {
-    const locale_t before = uselocale(plain);
     put_scene(&s);
-    uselocale(before);
     s.no_memory = s.no_memory || ferror(s.out);
     if (fclose(s.out) != 0) s.no_memory = true;
   }
-  if (plain) freelocale(plain);
+  if (is_plain) asi_locale_restore(&locale);
   if (s.out && !s.no_memory) return AS_OK;
   free(*out);
   *out = NULL;

@@ -1,6 +1,4 @@
 /// Rules, see rule.h: descriptions are checked, formulas compiled, points put into body axes.
-#define _POSIX_C_SOURCE 200809L // newlocale
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +6,7 @@
 
 #include "base/definition.h"
 #include "base/error.h"
+#include "base/locale.h"
 #include "core/kinematics/problem.h"
 #include "elements/vector.h"
 #include "model/look.h"
@@ -430,13 +429,11 @@ as_status asi_rules_create(const as_model *model, const as_rules_def *def, const
 
 as_status as_rules_create(const as_model *model, const as_rules_def *def, as_rules **out,
                           as_error *error) {
-  const locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0); // of numbers in formulas
+  asi_locale locale; // of numbers in formulas
   *out = NULL;
-  if (plain == (locale_t)0) return asi_fail_memory(error);
-  const locale_t before = uselocale(plain);
+  if (!asi_locale_set_plain(&locale)) return asi_fail_memory(error);
   const as_status status = asi_rules_create(model, def, NULL, NULL, out, error);
-  uselocale(before);
-  freelocale(plain);
+  asi_locale_restore(&locale);
   return status;
 }
 

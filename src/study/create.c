@@ -1,6 +1,4 @@
 /// Studies are made: the definition is copied and checked, and names are looked up in the model with the values of one of the runs.
-#define _POSIX_C_SOURCE 200809L // newlocale, uselocale
-#include <locale.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,6 +10,7 @@
 #include "base/decimal.h"
 #include "base/definition.h"
 #include "base/error.h"
+#include "base/locale.h"
 #include "base/number.h"
 #include "base/printable.h"
 #include "base/text.h"
@@ -357,12 +356,10 @@ as_status as_study_create(const as_study_def *def, as_study **out, as_messages *
   *out = NULL;
   messages->n = 0;
   messages->more = false;
-  const locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-  if (plain == (locale_t)0) return asi_study_complain_memory(messages);
-  const locale_t before = uselocale(plain);
+  asi_locale locale;
+  if (!asi_locale_set_plain(&locale)) return asi_study_complain_memory(messages);
   const as_status status = create(def, out, messages);
-  uselocale(before);
-  freelocale(plain);
+  asi_locale_restore(&locale);
   return status;
 }
 

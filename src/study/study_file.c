@@ -1,7 +1,5 @@
 /// Study files: keys by tables as in model files, values by the same reader.
-#define _POSIX_C_SOURCE 200809L // newlocale, uselocale
 #include <limits.h>
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +7,7 @@
 
 #include "base/definition.h"
 #include "base/error.h"
+#include "base/locale.h"
 #include "file/reader.h"
 #include "study/study.h"
 
@@ -309,18 +308,17 @@ as_status as_study_file_load(const char *path, as_study_file **out, as_messages 
   *out = NULL;
   messages->n = 0;
   messages->more = false;
-  const locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+  asi_locale locale;
+  const bool is_plain = asi_locale_set_plain(&locale);
   as_study_file *f = asi_calloc(1, sizeof *f);
   as_status status = AS_ERR_MEMORY;
-  if (plain != (locale_t)0 && f) {
-    const locale_t before = uselocale(plain);
+  if (is_plain && f) {
     f->def = as_default_study_def();
     status = load(f, path, messages);
-    uselocale(before);
   } else {
     (void)asi_study_complain_memory(messages);
   }
-  if (plain != (locale_t)0) freelocale(plain);
+  if (is_plain) asi_locale_restore(&locale);
   if (status == AS_OK)
     *out = f;
   else

@@ -50,7 +50,7 @@ def attributes(version, can):
     state = "canGetAndSetFMUstate" if version == 2 else "canGetAndSetFMUState"
     serial = "canSerializeFMUstate" if version == 2 else "canSerializeFMUState"
     names = {"state": state, "serial": serial, "slopes": "canInterpolateInputs", "once": "canBeInstantiatedOnlyOncePerProcess",
-             "tool": "needsExecutionTool",
+             "tool": "needsExecutionTool", "any": "canHandleVariableCommunicationStepSize",
              "derivatives": "providesDirectionalDerivative" + ("" if version == 2 else "s")}
     return " ".join(f'{names[word]}="true"' for word in can.split())
 
@@ -100,7 +100,7 @@ def describe(version, model, kinds="both", can="state serial derivatives slopes"
     n = len(STATES.get(model, []))
     if indicators is None:
         indicators = 1 if model in ("ball", "relay") else 0
-    exchange = f'<ModelExchange modelIdentifier="test_fmu" {attributes(version, can.replace("slopes", ""))}/>' if kinds != "cs" else ""
+    exchange = f'<ModelExchange modelIdentifier="test_fmu" {attributes(version, can.replace("slopes", "").replace("any", ""))}/>' if kinds != "cs" else ""
     simulation = f'<CoSimulation modelIdentifier="test_fmu" {attributes(version, can.replace("derivatives", ""))}/>' if kinds != "me" else ""
     if version == 2:
         structure = "<Derivatives>" + "".join(f'<Unknown index="{first + n + i}"/>' for i in range(n)) + "</Derivatives>"
@@ -223,16 +223,16 @@ forces: {f: {type: load, body: m, force: [blocks.y, 0, 0]}}
 
 def check_coupling():
     """Half of a machine as an FMU: the error against the whole falls with `every`, at the order that the coupling has."""
-    tail = "simulate: {t_end: 1, step: 0.00125}\noutput: {interval: 0.1, channels: [bodies.m.position.x]}\n"
+    tail = "simulate: {t_end: 1, step: 0.000625}\noutput: {interval: 0.1, channels: [bodies.m.position.x]}\n"
     whole = results("alphastep: 1\nbodies:\n  m: {mass: 1, inertia: [1, 1, 1], position: [0.3, 0, 0]}\n  z: {mass: 1, inertia: [1, 1, 1]}\n"
                     "joints:\n  rail: {type: prismatic, bodies: [ground, m], point: [0, 0, 0], axis: [1, 0, 0]}\n"
                     "  other: {type: prismatic, bodies: [ground, z], point: [0, 0, 0], axis: [1, 0, 0]}\nforces:\n"
                     '  a: {type: load, body: m, force: ["40*(bodies.z.position.x - bodies.m.position.x) + 0.5*(bodies.z.velocity.x - bodies.m.velocity.x) - 20*bodies.m.position.x", 0, 0]}\n'
                     '  b: {type: load, body: z, force: ["-40*(bodies.z.position.x - bodies.m.position.x) - 0.5*(bodies.z.velocity.x - bodies.m.velocity.x)", 0, 0]}\n'
-                    + tail.replace("0.00125", "0.00025"))
+                    + tail.replace("0.000625", "0.0001"))
     for version in (2, 3):
         names = ("u0", "u1") if version == 2 else ('"u[1]"', '"u[2]"')
-        for coupling, order, can in (("hold", 1, "state"), ("linear", 2, "state slopes"), ("linear", 2, "")):
+        for coupling, order, can in (("hold", 1, "state"), ("linear", 2, "state slopes"), ("linear", 2, ""), ("iterate", 2, "state any slopes"), ("iterate", 2, "state any")):
             fmu("mass.fmu", version, "mass", kinds="cs", can=can)
             errors = []
             for every in (0.02, 0.01, 0.005):
@@ -264,7 +264,7 @@ def check_loop():
                     '  b: {type: load, body: z, force: ["-blocks.y", 0, 0]}\n' + tail)
     for version in (2, 3):
         run(0, "fmu", "half.yaml", "-o", "half.fmu", "--fmi", str(version), "--outputs", "blocks.y", "--input-derivatives", "--quiet")
-        for coupling, order in (("hold", 1), ("linear", 2)):
+        for coupling, order in (("hold", 1), ("linear", 2), ("iterate", 2)):
             errors = []
             for every in (0.02, 0.01, 0.005):
                 got = results(HEAD + f"fmus: {{h: {{file: half.fmu, every: {every}, coupling: {coupling}, outputs: {{y: blocks.y}}, "
@@ -273,6 +273,62 @@ def check_loop():
                 errors.append(off(whole[m[0]], got[m[0]]))
             found = [math.log2(a / b) for a, b in zip(errors, errors[1:])]
             check(all(abs(x - order) < 0.25 for x in found), "a loop of FMI", version, coupling, "has orders", found, "errors", errors)
+
+
+def check_iterate():
+    """Communication steps that are taken back until they agree: where connections are stiff, and inertia is on the other side."""
+    rail = "joints: {rail: {type: prismatic, bodies: [ground, m], point: [0, 0, 0], axis: [1, 0, 0]}}\n"
+    small = "alphastep: 1\nbodies: {m: {mass: 1, inertia: [1, 1, 1]}}\n" + rail
+    both = ("alphastep: 1\nbodies: {m: {mass: 1, inertia: [1, 1, 1]}, z: {mass: 1000, inertia: [1, 1, 1]}}\n"
+            + rail.replace("}}", "}, other: {type: prismatic, bodies: [ground, z], point: [0, 0, 0], axis: [1, 0, 0]}}"))
+    # A mass of 1 kg on a spring of 1e6 N/m, the other end of which is an FMU's mass of 1000 kg: of 160 Hz that it has by itself there are none
+    # together. Rows are inside of steps, too.
+    law = '"%s1e6*(bodies.z.position.x - bodies.m.position.x) %s 100*(bodies.z.velocity.x - bodies.m.velocity.x)%s"'
+    for simulate in ("step: 0.002", "step: 0.01", "tol: {rtol: 1.0e-6}"):
+        tail = "simulate: {t_end: 1, %s}\noutput: {interval: 0.0033, channels: [bodies.m.position.x, bodies.m.velocity.x]}\n"
+        whole = results(both + "forces:\n  a: {type: load, body: m, force: [" + law % ("", "+", " - 20*bodies.m.position.x + 20*sin(5*t)") + ", 0, 0]}\n"
+                        "  b: {type: load, body: z, force: [" + law % ("-", "-", "") + ", 0, 0]}\n" + tail % "step: 0.00025")
+        for version in (2, 3):
+            names = ("u0", "u1") if version == 2 else ('"u[1]"', '"u[2]"')
+            fmu("mass.fmu", version, "mass", kinds="cs", can="state any slopes")
+            for coupling in ("linear", "iterate"):
+                text = (small + f"fmus: {{z: {{file: mass.fmu, every: 0.01, coupling: {coupling}, inputs: {{{names[0]}: bodies.m.position.x, "
+                        f"{names[1]}: bodies.m.velocity.x}}, parameters: {{p0: 1000, p1: 1.0e6, p2: 100}}}}}}\n"
+                        'forces: {f: {type: load, body: m, force: ["blocks.z.y - 20*bodies.m.position.x + 20*sin(5*t)", 0, 0]}}\n' + tail % simulate)
+                if coupling == "linear" and simulate != "step: 0.002":
+                    continue
+                got = results(text)
+                for name, near in (("bodies.m.position.x", 2e-4), ("bodies.m.velocity.x", 1e-3)):
+                    far = off(whole[name], got[name])
+                    check(far < near if coupling == "iterate" else far > 1e6, "a stiff spring with", coupling, simulate, "of FMI", version, name, far)
+    # Inertia that an FMU feeds back from accelerations, five times that of the machine.
+    write("inertia.yaml", "alphastep: 1\nbodies: {z: {mass: 1, inertia: [1, 1, 1]}}\n"
+          "joints: {other: {type: prismatic, bodies: [ground, z], point: [0, 0, 0], axis: [1, 0, 0]}}\nblocks:\n  x: {type: input, start: 0.3}\n  a: {type: input}\n"
+          '  y: {type: signal, formula: "40*(bodies.z.position.x - blocks.x) - 5*blocks.a"}\n'
+          'forces: {b: {type: load, body: z, force: ["-40*(bodies.z.position.x - blocks.x)", 0, 0]}}\nsimulate: {t_end: 1, step: 0.0005}\n')
+    tail = "simulate: {t_end: 1, step: 0.0005}\noutput: {interval: 0.1, channels: [bodies.m.position.x, bodies.m.acceleration.x]}\n"
+    whole = results(both.replace("1000", "1").replace("{m: {mass: 1,", "{m: {mass: 6, position: [0.3, 0, 0],") + "forces:\n"
+                    '  a: {type: load, body: m, force: ["40*(bodies.z.position.x - bodies.m.position.x) - 20*bodies.m.position.x", 0, 0]}\n'
+                    '  b: {type: load, body: z, force: ["-40*(bodies.z.position.x - bodies.m.position.x)", 0, 0]}\n' + tail)
+    run(0, "fmu", "inertia.yaml", "-o", "inertia.fmu", "--outputs", "blocks.y", "--input-derivatives", "--quiet")
+    errors = []
+    for every in (0.04, 0.02, 0.01):
+        got = results(HEAD + f"fmus: {{h: {{file: inertia.fmu, every: {every}, coupling: iterate, outputs: {{y: blocks.y}}, "
+                      'inputs: {"blocks.x": bodies.m.position.x, "blocks.a": bodies.m.acceleration.x}}}\n'
+                      'forces: {f: {type: load, body: m, force: ["blocks.h.y - 20*bodies.m.position.x", 0, 0]}}\n' + tail)
+        errors.append([off(whole[name], got[name]) for name in ("bodies.m.position.x", "bodies.m.acceleration.x")])
+    found = [math.log2(x / y) for a, b in zip(errors, errors[1:]) for x, y in zip(a, b)]
+    check(all(abs(x - 2) < 0.25 for x in found), "inertia by feedback has orders", found, "errors", errors)
+    # What cannot be taken back is refused; what fails in a step that is tried has a sentence.
+    for version in (2, 3):
+        for can, words in (("slopes", "canGetAndSetFMUState"), ("state slopes", "canHandleVariableCommunicationStepSize")):
+            fmu("bad.fmu", version, "control", kinds="cs", can=can)
+            refuse(words, ", every: 0.1, coupling: iterate")
+        fmu("vdp.fmu", version, "vdp", kinds="cs", can="state any")
+        for fault in (1, 2, 3, 4):
+            said = results(HEAD + f"fmus: {{v: {{file: vdp.fmu, every: 0.05, coupling: iterate, inputs: {{u: bodies.m.position.x}}, parameters: {{p9: {fault}}}}}}}\n"
+                           'forces: {f: {type: load, body: m, force: [blocks.v.y, 0, 0]}}\nsimulate: {t_end: 1, step: 0.01}\n', status=3)
+            check('the FMU "v"' in said or 'block "v"' in said, "fault", fault, "says", said)
 
 
 def check_events():
@@ -304,6 +360,10 @@ def check_values():
               "  outputs: {n: whole.number, b: switch, l: length, rate: der(x0), y: y}}}\nsimulate: {t_end: 0.1, step: 0.01}\n")
         said = run(0, "check", "v.yaml", "--allow-fmus")
         check("a warning of the test" in said and f"FMI {version}.0, model exchange" in said and "can be resumed" in said, "check says", said)
+        check("completedIntegratorStep" in said, "nothing of steps that it is not told of:", said)
+        without = 'completedIntegratorStepNotNeeded="true"' if version == 2 else 'needsCompletedIntegratorStep="false"'
+        make("vdp.fmu", version, describe(version, "vdp").replace("<ModelExchange ", f"<ModelExchange {without} "))
+        check("completedIntegratorStep" not in run(0, "check", "v.yaml", "--allow-fmus"), "it does without, and", without, "is not heard")
         found = json.loads(run(0, "check", "v.yaml", "--allow-fmus", "--json"))
         check(found["fmus"][0]["kind"] == "model_exchange" and found["fmus"][0]["version"] == version, "check --json says", found["fmus"])
         got = results(open("v.yaml", encoding="utf-8").read() + "output: {interval: 0.1, channels: [blocks]}\n")
@@ -335,8 +395,11 @@ def check_resume():
         for can, good in (("state serial", True), ("state", False), ("", False)):
             fmu("ball.fmu", version, "ball", can=can, kinds="me")
             fmu("control.fmu", version, "control", can=can, kinds="cs")
-            write("r.yaml", HEAD + "fmus: {b: {file: ball.fmu}, c: {file: control.fmu, every: 0.002, coupling: linear, inputs: {u: blocks.b.h}}}\n"
-                  'forces: {f: {type: load, body: m, force: ["blocks.c.y", 0, 0]}}\nsimulate: {t_end: 2, step: 1.0e-4}\noutput: {interval: 0.05}\n')
+            fmu("mass.fmu", version, "mass", can="state any" + (" serial" if good else ""), kinds="cs")
+            names = ("u0", "u1") if version == 2 else ('"u[1]"', '"u[2]"')
+            write("r.yaml", HEAD + "fmus: {b: {file: ball.fmu}, c: {file: control.fmu, every: 0.002, coupling: linear, inputs: {u: blocks.b.h}}, "
+                  f"i: {{file: mass.fmu, every: 0.002, coupling: iterate, inputs: {{{names[0]}: bodies.m.position.x, {names[1]}: bodies.m.velocity.x}}}}}}\n"
+                  'forces: {f: {type: load, body: m, force: ["blocks.c.y + blocks.i.y", 0, 0]}}\nsimulate: {t_end: 2, step: 1.0e-4}\noutput: {interval: 0.05}\n')
             if good:
                 shutil.rmtree("whole", ignore_errors=True)
                 run(0, "run", "r.yaml", "--allow-fmus", "-o", "whole", "--no-report", "--quiet")
@@ -478,6 +541,8 @@ def check_descriptions():
             of(words, version, same, f", every: 0.05, parameters: {{p9: {kind}}}", status=3)
         of("returned `discard`", version, same, ", every: 0.05, parameters: {p9: 3}", status=3)
     of("its library has 2 continuous states and 0 event indicators", 3, same, indicators=1)
+    of('input clock "tick" would never tick', 3, lambda x: x.replace("<ModelVariables>", '<ModelVariables><Clock name="tick" valueReference="99" '
+                                                                    'causality="input" intervalVariability="triggered"/>'))
     of("all are given, or none", 3, same, ', every: 0.1, inputs: {"u[1]": 1}', model="mass")
     make("bad.fmu", 2, describe(2, "vdp"), library="empty.so")
     refuse("has no function `fmi2GetVersion`")
@@ -505,7 +570,7 @@ def main():
             subprocess.run([*build, f"-DFMI={version}", "-o", f"test{version}.so", SOURCE + "/tests/fmi/fmu.c", "-lm"], check=True)
         write("empty.c", "int nothing_in_it;\n")
         subprocess.run([*build, "-o", "empty.so", "empty.c"], check=True)
-        for part in (check_ball, check_vdp, check_control, check_coupling, check_loop, check_events, check_values, check_resume, check_permission,
+        for part in (check_ball, check_vdp, check_control, check_coupling, check_loop, check_iterate, check_events, check_values, check_resume, check_permission,
                      check_archives, check_descriptions):
             before = len(failures)
             part()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """`alphastep fmu`: what it writes, and that others can run it.
 
-fmu_command.py ALPHASTEP SOURCE_DIR
+fmu_command.py ALPHASTEP SOURCE_DIR FMU_MEMORY
 
 Descriptions are valid by the official schemas; the binary needs libc and libm only; machines of every sort give the channels of `alphastep
 run` at the same times; the command refuses what is wrong with one sentence; a state goes from one process to another.
@@ -19,7 +19,7 @@ import tempfile
 import xml.etree.ElementTree as xml
 import zipfile
 
-command, source = sys.argv[1], sys.argv[2]
+command, source = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 here = os.path.dirname(os.path.abspath(__file__))
 folder = tempfile.mkdtemp()
 
@@ -58,7 +58,7 @@ class Slave:
         self.dll = ctypes.CDLL(os.path.join(into, "binaries", "linux64", name + ".so"))
         self.dll.fmi2Instantiate.restype = ctypes.c_void_p
         self.callbacks = (ctypes.c_void_p * 5)()
-        self.c = ctypes.c_void_p(self.dll.fmi2Instantiate(b"x", 1, root.get("guid").encode(), ("file://" + into + "/resources").encode(),
+        self.c = ctypes.c_void_p(self.dll.fmi2Instantiate(b"x", 1, root.get("guid").encode(), ("file://" + into.replace("%", "%25") + "/resources").encode(),
                                                           ctypes.byref(self.callbacks), 0, 0))
         assert self.c.value, into
 
@@ -78,6 +78,14 @@ class Slave:
         n = len(names)
         out = (ctypes.c_double * n)()
         self.call("GetReal", (ctypes.c_uint * n)(*[self.references[x] for x in names]), ctypes.c_size_t(n), out)
+        return list(out)
+
+    def derivatives(self, unknown, known, seed):
+        """Of outputs along a direction."""
+        out = (ctypes.c_double * len(unknown))()
+        references = [(ctypes.c_uint * len(x))(*[self.references[name] for name in x]) for x in (unknown, known)]
+        self.call("GetDirectionalDerivative", references[0], ctypes.c_size_t(len(unknown)), references[1], ctypes.c_size_t(len(known)),
+                  (ctypes.c_double * len(seed))(*seed), out)
         return list(out)
 
     def step(self, t, to):
@@ -170,7 +178,7 @@ def save_for_another(into):
 
 def check_processes(into):
     """A state that another process has saved is gone on with, to the same bits."""
-    done = subprocess.run([sys.executable, os.path.abspath(__file__), command, source, "save", into], capture_output=True, check=True)
+    done = subprocess.run([sys.executable, os.path.abspath(__file__), command, source, sys.argv[3], "save", into], capture_output=True, check=True)
     row, data = done.stdout.split(b"\n", 1)
     s = Slave(into)
     s.load(data)
@@ -189,6 +197,94 @@ def check_example():
         s.step(k * 0.01, (k + 1) * 0.01)
     assert abs(s.get(["joints.pivot.angle"])[0]) < 1e-3, s.get(list(gain))
     s.free()
+
+
+def check_derivatives():
+    """Directional derivatives are D of `alphastep linearize`, which solves with the matrices of the equations."""
+    closed = os.path.join(folder, "closed.yaml")  # a loop with redundant rows, friction, a stiff damper, an input that enters squared, and one in a state
+    with open(closed, "w") as f:
+        f.write("""alphastep: 1
+gravity: [0, 0, -9.81]
+parameters: {push: 3, stiff: 1.0e6}
+bodies:
+  a: {mass: 1, inertia: [0.1, 0.1, 0.1], position: [0, 0, 0.5], velocity: [1, 0, 0], angular_velocity: [0, 2, 0]}
+  b: {mass: 2, inertia: [0.2, 0.2, 0.2], position: [1, 0, 1], velocity: [2, 0, 0]}
+  c: {mass: 1, inertia: [0.1, 0.1, 0.1], position: [2, 0, 0.5], velocity: [1, 0, 0], angular_velocity: [0, 2, 0]}
+joints:
+  p: {type: revolute, bodies: [ground, a], point: [0, 0, 0], axis: [0, 1, 0]}
+  q: {type: revolute, bodies: [a, b], point: [0, 0, 1], axis: [0, 1, 0]}
+  r: {type: revolute, bodies: [b, c], point: [2, 0, 1], axis: [0, 1, 0]}
+  s: {type: revolute, bodies: [ground, c], point: [2, 0, 0], axis: [0, 1, 0]}
+forces:
+  f: {type: load, body: b, force: ["blocks.u^2*blocks.u + parameters.push", 0, "-stiff*0.01*bodies.b.velocity.x"]}
+blocks:
+  u: {type: input, start: 2}
+  lag: {type: state, rate: "blocks.u*bodies.a.acceleration.x - blocks.lag", start: 0.3}
+  sum: {type: signal, formula: "blocks.lag*blocks.u + joints.p.force.x"}
+simulate: {t_end: 1, step: 0.01}
+""".replace("parameters.push", "push"))
+    plant = os.path.join(source, "examples/fmu/plant.yaml")
+    for model, known, near in ((plant, ["blocks.force"], 1e-9), (closed, ["blocks.u", "parameters.push", "parameters.stiff"], 1e-8)):
+        outputs = ["joints.rail.force", "bodies.pole.acceleration", "joints.pivot.angle_rate"] if model == plant else [
+            "joints.r.force", "bodies.b.acceleration", "bodies.b.velocity", "blocks.sum", "blocks.lag"]
+        told = json.loads(alphastep("linearize", model, "--at", "0", "--inputs", ",".join(known), "--outputs", ",".join(outputs), "--format", "json").stdout)
+        names = [x.split(" ")[0] for x in told["outputs"]]
+        for version in (2,):
+            s = Slave(export(model, "derivatives", "--fmi", str(version), "--inputs", ",".join(known), "--outputs", ",".join(outputs)))
+            s.start()
+            for k, name in enumerate(known):
+                row = s.derivatives([x for x in s.outputs if plain(x) in names], [name], [1.0])
+                exact = [told["D"][names.index(plain(x))][k] for x in s.outputs if plain(x) in names]
+                assert len(row) == len(names) > 4
+                size = max(abs(x) for x in exact)
+                worst = max(abs(a - b) for a, b in zip(row, exact)) / size
+                print(f"derivatives by {name}: off by {worst:.1e} of {size:.3g}")
+                assert size > 0 and worst < near, (model, name, row, exact)
+            s.free()
+
+
+def check_names():
+    """Names that are no identifiers, places that are no plain paths."""
+    model = os.path.join(folder, "größe.yaml")
+    with open(model, "w", encoding="utf-8") as f:
+        f.write("""alphastep: 1
+title: "Größe <&> \\"x\\""
+bodies: {"Räd 1": {mass: 1, inertia: [1, 1, 1]}, "it's \\\\ odd": {mass: 1, inertia: [1, 1, 1], position: [0, 1, 0]}}
+blocks: {u: {type: input, start: 0.1, unit: N}}
+forces: {f: {type: load, body: "Räd 1", force: [blocks.u, 0, 0]}}
+simulate: {t_end: 1, step: 0.01}
+""")
+    for version in (2, 3):
+        into = export(model, "a b % é", "--fmi", str(version))
+        check_schema(into, version)
+    into = export(model, "a b % é")
+    s = Slave(into)
+    assert "bodies.'Räd 1'.position.x" in s.references and "bodies.'it\\'s \\\\ odd'.position.y" in s.references, s.references
+    s.free()
+    coded = into.replace("%", "%25").replace(" ", "%20").replace("é", "%c3%A9")
+    for place, good in (("file://" + coded + "/resources", True), ("file://" + coded + "/resources/", True), ("file:" + coded + "/resources", True),
+                        ("file://localhost" + coded + "/resources", True), (into + "/resources", True), ("file://other/x", False), ("http://a/b", False),
+                        ("", False), ("file:///nowhere", False)):
+        c = ctypes.c_void_p(s.dll.fmi2Instantiate(b"x", 1, xml.parse(os.path.join(into, "modelDescription.xml")).getroot().get("guid").encode(),
+                                                  place.encode(), ctypes.byref(s.callbacks), 0, 0))
+        assert bool(c) == good, place
+        s.dll.fmi2FreeInstance(c)
+
+
+def check_memory():
+    """Inside an FMU memory fails in turn: statuses, no leaks, and where all went well the same numbers."""
+    for model, versions in (("examples/fmu/plant.yaml", (2, 3)), ("examples/machines/four-bar/model.yaml", (2,))):
+        model = os.path.join(source, model)
+        for version in versions:
+            into = export(model, "memory", "--fmi", str(version))
+            root = xml.parse(os.path.join(into, "modelDescription.xml")).getroot()
+            variables = list(root.iter("ScalarVariable") if version == 2 else root.find("ModelVariables"))
+            references = [[v.get("valueReference") for v in variables if v.get("causality") == kind] for kind in ("input", "output")]
+            token = root.get("guid" if version == 2 else "instantiationToken")
+            place = ("file://" + into + "/resources") if version == 2 else into + "/resources/"
+            done = subprocess.run([sys.argv[3], str(version), place, token, *references[0], "/", *references[1][:30]], capture_output=True, text=True)
+            assert done.returncode == 0, (model, version, done.returncode, done.stdout, done.stderr[-2000:])
+            print(f"{os.path.relpath(model, source)}, FMI {version}.0: {done.stdout.strip()}")
 
 
 def check_refusals():
@@ -229,11 +325,14 @@ def main():
     assert open(into + ".fmu", "rb").read() == first  # the same bytes
     check_processes(into)
     check_example()
+    check_derivatives()
+    check_memory()
+    check_names()
     check_refusals()
 
 
 if __name__ == "__main__":
     try:
-        save_for_another(sys.argv[4]) if sys.argv[3:4] == ["save"] else main()
+        save_for_another(sys.argv[5]) if sys.argv[4:5] == ["save"] else main()
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -14,7 +14,7 @@
 #include "fmu/runtime/uri.h"
 
 typedef struct slave {
-  asi_fmu *f;
+  asi_exported *f;
   char *name;
   fmi2CallbackFunctions call;
   double reached;   ///< at the end of the last step [s]
@@ -25,36 +25,36 @@ typedef struct slave {
 
 /// Declares a function of the standard and begins its definition.
 #define FMI2(result, name, ...)                                                                    \
-  AS_API result name(__VA_ARGS__);                                                                 \
+  ASI_EXPORTED_FUNCTION result name(__VA_ARGS__);                                                  \
   result name(__VA_ARGS__)
 
-static const fmi2Status status_of[ASI_FMU_CATEGORIES] = {fmi2Error, fmi2Discard, fmi2Warning,
-                                                         fmi2OK, fmi2OK};
+static const fmi2Status status_of[ASI_EXPORTED_CATEGORIES] = {fmi2Error, fmi2Discard, fmi2Warning,
+                                                              fmi2OK, fmi2OK};
 
-static void hear(asi_fmu_category category, const char *sentence, void *user) {
+static void hear(asi_exported_category category, const char *sentence, void *user) {
   const slave *s = user;
   if (s->call.logger)
     s->call.logger(s->call.componentEnvironment, s->name, status_of[category],
-                   asi_fmu_category_name[category], "%s", sentence);
+                   asi_exported_category_name[category], "%s", sentence);
 }
 
 /// Tells a sentence and returns its status.
-static fmi2Status refuse(slave *s, asi_fmu_category category, const char *sentence) {
+static fmi2Status refuse(slave *s, asi_exported_category category, const char *sentence) {
   snprintf(s->said, sizeof s->said, "%s", sentence);
-  asi_fmu_tell(s->f, category, "%s", sentence);
+  asi_exported_tell(s->f, category, "%s", sentence);
   return status_of[category];
 }
 
 static fmi2Status answer(slave *s, as_status status, const as_error *error) {
-  return status == AS_OK ? fmi2OK : refuse(s, asi_fmu_judge(status), error->message);
+  return status == AS_OK ? fmi2OK : refuse(s, asi_exported_judge(status), error->message);
 }
 
 enum { // sets of phases
-  BEFORE = 1 << ASI_FMU_INSTANTIATED,
-  INITIAL = 1 << ASI_FMU_INITIALIZING,
-  STEPS = 1 << ASI_FMU_STEPPING,
-  OVER = 1 << ASI_FMU_TERMINATED,
-  BROKEN = 1 << ASI_FMU_BROKEN,
+  BEFORE = 1 << ASI_EXPORTED_INSTANTIATED,
+  INITIAL = 1 << ASI_EXPORTED_INITIALIZING,
+  STEPS = 1 << ASI_EXPORTED_STEPPING,
+  OVER = 1 << ASI_EXPORTED_TERMINATED,
+  BROKEN = 1 << ASI_EXPORTED_BROKEN,
   ANY = BEFORE | INITIAL | STEPS | OVER | BROKEN,
 };
 
@@ -67,7 +67,7 @@ static bool may(slave *s, unsigned phases, const char *function) {
   char text[160];
   snprintf(text, sizeof text, "%s cannot be called while the FMU is %s.", function,
            names[s->f->phase]);
-  refuse(s, ASI_FMU_LOG_ERROR, text);
+  refuse(s, ASI_EXPORTED_LOG_ERROR, text);
   return false;
 }
 
@@ -79,13 +79,13 @@ FMI2(const char *, fmi2GetVersion, void) { return "2.0"; }
 FMI2(fmi2Status, fmi2SetDebugLogging, fmi2Component c, fmi2Boolean on, size_t n,
      const fmi2String categories[]) {
   slave *s = c;
-  return s && asi_fmu_listen(s->f, on, n, categories) ? fmi2OK : fmi2Error;
+  return s && asi_exported_listen(s->f, on, n, categories) ? fmi2OK : fmi2Error;
 }
 
 static void *instantiate(const char *name, const char *guid, const char *where,
                          const fmi2CallbackFunctions *call, bool logging) {
   as_error error = {.message = "Out of memory."};
-  char *path = where ? asi_fmu_path_of_uri(where) : NULL;
+  char *path = where ? asi_exported_path_of_uri(where) : NULL;
   slave *s = calloc(1, sizeof *s);
   if (where == NULL || (path == NULL && *where))
     asi_fail(&error, AS_ERR_FILE, (double)NAN, NULL,
@@ -93,15 +93,15 @@ static void *instantiate(const char *name, const char *guid, const char *where,
              where ? where : "NULL");
   if (s && path) {
     s->name = calloc(strlen(name) + 1, 1);
-    s->f = asi_fmu_open(path, guid ? guid : "", &error);
+    s->f = asi_exported_open(path, guid ? guid : "", &error);
   }
   free(path);
   if (s == NULL || s->f == NULL || s->name == NULL) {
     if (call->logger)
       call->logger(call->componentEnvironment, name, fmi2Error,
-                   asi_fmu_category_name[ASI_FMU_LOG_ERROR], "%s", error.message);
+                   asi_exported_category_name[ASI_EXPORTED_LOG_ERROR], "%s", error.message);
     if (s) {
-      asi_fmu_close(s->f);
+      asi_exported_close(s->f);
       free(s->name);
     }
     free(s);
@@ -109,7 +109,7 @@ static void *instantiate(const char *name, const char *guid, const char *where,
   }
   strcpy(s->name, name);
   s->call = *call;
-  asi_fmu_listen_first(s->f, hear, s, logging);
+  asi_exported_listen_first(s->f, hear, s, logging);
   return s;
 }
 
@@ -130,7 +130,7 @@ FMI2(fmi2Component, fmi2Instantiate, fmi2String name, fmi2Type type, fmi2String 
 FMI2(void, fmi2FreeInstance, fmi2Component c) {
   slave *s = c;
   if (s == NULL) return;
-  asi_fmu_close(s->f);
+  asi_exported_close(s->f);
   free(s->name);
   free(s);
 }
@@ -141,15 +141,15 @@ FMI2(fmi2Status, fmi2SetupExperiment, fmi2Component c, fmi2Boolean has_tolerance
   as_error error;
   if (!may(s, BEFORE, "fmi2SetupExperiment")) return fmi2Error;
   return answer(s,
-                asi_fmu_set_up(s->f, start, asi_fmu_given(has_stop, stop),
-                               asi_fmu_given(has_tolerance, tolerance), &error),
+                asi_exported_set_up(s->f, start, asi_exported_given(has_stop, stop),
+                                    asi_exported_given(has_tolerance, tolerance), &error),
                 &error);
 }
 
 FMI2(fmi2Status, fmi2EnterInitializationMode, fmi2Component c) {
   slave *s = c;
   if (!may(s, BEFORE, "fmi2EnterInitializationMode")) return fmi2Error;
-  s->f->phase = ASI_FMU_INITIALIZING;
+  s->f->phase = ASI_EXPORTED_INITIALIZING;
   return fmi2OK;
 }
 
@@ -157,24 +157,24 @@ FMI2(fmi2Status, fmi2ExitInitializationMode, fmi2Component c) {
   slave *s = c;
   as_error error;
   if (!may(s, INITIAL, "fmi2ExitInitializationMode")) return fmi2Error;
-  const as_status status = asi_fmu_ready(s->f, &error);
-  s->f->phase = status ? ASI_FMU_BROKEN : ASI_FMU_STEPPING;
+  const as_status status = asi_exported_ready(s->f, &error);
+  s->f->phase = status ? ASI_EXPORTED_BROKEN : ASI_EXPORTED_STEPPING;
   s->has_stepped = false;
   s->reached = s->f->t;
-  return status ? refuse(s, ASI_FMU_LOG_ERROR, error.message) : fmi2OK;
+  return status ? refuse(s, ASI_EXPORTED_LOG_ERROR, error.message) : fmi2OK;
 }
 
 FMI2(fmi2Status, fmi2Terminate, fmi2Component c) {
   slave *s = c;
   if (!may(s, STEPS, "fmi2Terminate")) return fmi2Error;
-  s->f->phase = ASI_FMU_TERMINATED;
+  s->f->phase = ASI_EXPORTED_TERMINATED;
   return fmi2OK;
 }
 
 FMI2(fmi2Status, fmi2Reset, fmi2Component c) {
   slave *s = c;
   if (s == NULL) return fmi2Error;
-  asi_fmu_reset(s->f);
+  asi_exported_reset(s->f);
   return fmi2OK;
 }
 
@@ -185,7 +185,7 @@ FMI2(fmi2Status, fmi2GetReal, fmi2Component c, const fmi2ValueReference vr[], si
   slave *s = c;
   as_error error;
   if (!may(s, BEFORE | INITIAL | STEPS | OVER, "fmi2GetReal")) return fmi2Error;
-  return answer(s, asi_fmu_get(s->f, vr, n, value, &error), &error);
+  return answer(s, asi_exported_get(s->f, vr, n, value, &error), &error);
 }
 
 FMI2(fmi2Status, fmi2SetReal, fmi2Component c, const fmi2ValueReference vr[], size_t n,
@@ -193,7 +193,7 @@ FMI2(fmi2Status, fmi2SetReal, fmi2Component c, const fmi2ValueReference vr[], si
   slave *s = c;
   as_error error;
   if (!may(s, BEFORE | INITIAL | STEPS, "fmi2SetReal")) return fmi2Error;
-  return answer(s, asi_fmu_set(s->f, vr, n, value, &error), &error);
+  return answer(s, asi_exported_set(s->f, vr, n, value, &error), &error);
 }
 
 /// All variables are of type Real.
@@ -203,7 +203,7 @@ static fmi2Status refuse_type(fmi2Component c, size_t n, const char *type) {
   if (s == NULL) return fmi2Error;
   if (n == 0) return fmi2OK;
   snprintf(text, sizeof text, "This FMU has no variables of type %s: all are of type Real.", type);
-  return refuse(s, ASI_FMU_LOG_ERROR, text);
+  return refuse(s, ASI_EXPORTED_LOG_ERROR, text);
 }
 
 #define NO_VALUES(Type)                                                                            \
@@ -228,7 +228,7 @@ FMI2(fmi2Status, fmi2SetRealInputDerivatives, fmi2Component c, const fmi2ValueRe
   slave *s = c;
   as_error error;
   if (!may(s, INITIAL | STEPS, "fmi2SetRealInputDerivatives")) return fmi2Error;
-  return answer(s, asi_fmu_set_slopes(s->f, vr, n, order, value, &error), &error);
+  return answer(s, asi_exported_set_slopes(s->f, vr, n, order, value, &error), &error);
 }
 
 FMI2(fmi2Status, fmi2GetRealOutputDerivatives, fmi2Component c, const fmi2ValueReference vr[],
@@ -236,7 +236,7 @@ FMI2(fmi2Status, fmi2GetRealOutputDerivatives, fmi2Component c, const fmi2ValueR
   slave *s = c;
   as_error error;
   if (!may(s, STEPS | OVER, "fmi2GetRealOutputDerivatives")) return fmi2Error;
-  return answer(s, asi_fmu_get_slopes(s->f, vr, n, order, value, &error), &error);
+  return answer(s, asi_exported_get_slopes(s->f, vr, n, order, value, &error), &error);
 }
 
 FMI2(fmi2Status, fmi2GetDirectionalDerivative, fmi2Component c, const fmi2ValueReference unknown[],
@@ -245,7 +245,7 @@ FMI2(fmi2Status, fmi2GetDirectionalDerivative, fmi2Component c, const fmi2ValueR
   slave *s = c;
   as_error error;
   if (!may(s, INITIAL | STEPS, "fmi2GetDirectionalDerivative")) return fmi2Error;
-  return answer(s, asi_fmu_derivatives(s->f, unknown, n, known, n_known, seed, out, &error),
+  return answer(s, asi_exported_derivatives(s->f, unknown, n, known, n_known, seed, out, &error),
                 &error);
 }
 
@@ -255,14 +255,14 @@ FMI2(fmi2Status, fmi2GetFMUstate, fmi2Component c, fmi2FMUstate *out) {
   slave *s = c;
   as_error error;
   if (!may(s, ANY & ~(unsigned)BROKEN, "fmi2GetFMUstate")) return fmi2Error;
-  return answer(s, asi_fmu_state_take(s->f, out, &error), &error);
+  return answer(s, asi_exported_state_take(s->f, out, &error), &error);
 }
 
 FMI2(fmi2Status, fmi2SetFMUstate, fmi2Component c, fmi2FMUstate x) {
   slave *s = c;
   as_error error;
   if (!may(s, ANY, "fmi2SetFMUstate")) return fmi2Error;
-  const as_status status = asi_fmu_state_use(s->f, x, &error);
+  const as_status status = asi_exported_state_use(s->f, x, &error);
   s->reached = s->f->t;
   s->last = fmi2OK;
   return answer(s, status, &error);
@@ -270,15 +270,15 @@ FMI2(fmi2Status, fmi2SetFMUstate, fmi2Component c, fmi2FMUstate x) {
 
 FMI2(fmi2Status, fmi2FreeFMUstate, fmi2Component c, fmi2FMUstate *x) {
   (void)c;
-  asi_fmu_state_free(x);
+  asi_exported_state_free(x);
   return fmi2OK;
 }
 
 FMI2(fmi2Status, fmi2SerializedFMUstateSize, fmi2Component c, fmi2FMUstate x, size_t *size) {
   slave *s = c;
   if (s == NULL) return fmi2Error;
-  if (x == NULL) return refuse(s, ASI_FMU_LOG_ERROR, "There is no saved state.");
-  *size = ((const asi_fmu_state *)x)->size;
+  if (x == NULL) return refuse(s, ASI_EXPORTED_LOG_ERROR, "There is no saved state.");
+  *size = ((const asi_exported_state *)x)->size;
   return fmi2OK;
 }
 
@@ -287,7 +287,7 @@ FMI2(fmi2Status, fmi2SerializeFMUstate, fmi2Component c, fmi2FMUstate x, fmi2Byt
   slave *s = c;
   as_error error;
   if (s == NULL) return fmi2Error;
-  return answer(s, asi_fmu_state_write(s->f, x, out, size, &error), &error);
+  return answer(s, asi_exported_state_write(s->f, x, out, size, &error), &error);
 }
 
 FMI2(fmi2Status, fmi2DeSerializeFMUstate, fmi2Component c, const fmi2Byte bytes[], size_t size,
@@ -295,18 +295,18 @@ FMI2(fmi2Status, fmi2DeSerializeFMUstate, fmi2Component c, const fmi2Byte bytes[
   slave *s = c;
   as_error error;
   if (s == NULL) return fmi2Error;
-  return answer(s, asi_fmu_state_read(s->f, bytes, size, out, &error), &error);
+  return answer(s, asi_exported_state_read(s->f, bytes, size, out, &error), &error);
 }
 
 // ---- steps ------------------------------------------------------------------------------------------
 
 FMI2(fmi2Status, fmi2DoStep, fmi2Component c, fmi2Real t, fmi2Real h, fmi2Boolean no_return) {
   slave *s = c;
-  asi_fmu_step_end end;
+  asi_exported_step_end end;
   as_error error;
   (void)no_return; // a state to return to is the importer's to save
   if (!may(s, STEPS, "fmi2DoStep")) return fmi2Error;
-  const as_status status = asi_fmu_step(s->f, t, h, false, NULL, NULL, &end, &error);
+  const as_status status = asi_exported_step(s->f, t, h, false, NULL, NULL, &end, &error);
   s->has_stepped = true;
   s->reached = end.t;
   s->last = answer(s, status, &error);
@@ -316,12 +316,12 @@ FMI2(fmi2Status, fmi2DoStep, fmi2Component c, fmi2Real t, fmi2Real h, fmi2Boolea
 FMI2(fmi2Status, fmi2CancelStep, fmi2Component c) {
   slave *s = c;
   if (s == NULL) return fmi2Error;
-  return refuse(s, ASI_FMU_LOG_ERROR,
+  return refuse(s, ASI_EXPORTED_LOG_ERROR,
                 "fmi2CancelStep: fmi2DoStep ends before it returns, there is nothing to cancel.");
 }
 
 static fmi2Status no_status(slave *s) {
-  return refuse(s, ASI_FMU_LOG_DISCARD, "There is no such status, or no step has been taken.");
+  return refuse(s, ASI_EXPORTED_LOG_DISCARD, "There is no such status, or no step has been taken.");
 }
 
 FMI2(fmi2Status, fmi2GetStatus, fmi2Component c, const fmi2StatusKind kind, fmi2Status *out) {
@@ -371,7 +371,7 @@ static fmi2Status no_exchange(fmi2Component c, const char *function) {
   if (c == NULL) return fmi2Error;
   snprintf(text, sizeof text, "%s is for model exchange: this FMU is one for co-simulation only.",
            function);
-  return refuse(c, ASI_FMU_LOG_ERROR, text);
+  return refuse(c, ASI_EXPORTED_LOG_ERROR, text);
 }
 
 FMI2(fmi2Status, fmi2EnterEventMode, fmi2Component c) {

@@ -12,7 +12,7 @@
 #include "fmu/runtime/instance.h"
 
 typedef struct slave {
-  asi_fmu *f;
+  asi_exported *f;
   void *environment;
   fmi3LogMessageCallback log;
   fmi3IntermediateUpdateCallback update;
@@ -23,42 +23,42 @@ typedef struct slave {
 
 /// Declares a function of the standard and begins its definition.
 #define FMI3(result, name, ...)                                                                    \
-  AS_API result name(__VA_ARGS__);                                                                 \
+  ASI_EXPORTED_FUNCTION result name(__VA_ARGS__);                                                  \
   result name(__VA_ARGS__)
 
-static const fmi3Status status_of[ASI_FMU_CATEGORIES] = {fmi3Error, fmi3Discard, fmi3Warning,
-                                                         fmi3OK, fmi3OK};
+static const fmi3Status status_of[ASI_EXPORTED_CATEGORIES] = {fmi3Error, fmi3Discard, fmi3Warning,
+                                                              fmi3OK, fmi3OK};
 
-static void hear(asi_fmu_category category, const char *sentence, void *user) {
+static void hear(asi_exported_category category, const char *sentence, void *user) {
   const slave *s = user;
   if (s->log)
-    s->log(s->environment, status_of[category], asi_fmu_category_name[category], sentence);
+    s->log(s->environment, status_of[category], asi_exported_category_name[category], sentence);
 }
 
 /// Tells a sentence and returns its status.
-static fmi3Status refuse(slave *s, asi_fmu_category category, const char *sentence) {
-  asi_fmu_tell(s->f, category, "%s", sentence);
+static fmi3Status refuse(slave *s, asi_exported_category category, const char *sentence) {
+  asi_exported_tell(s->f, category, "%s", sentence);
   return status_of[category];
 }
 
 static fmi3Status answer(slave *s, as_status status, const as_error *error) {
-  return status == AS_OK ? fmi3OK : refuse(s, asi_fmu_judge(status), error->message);
+  return status == AS_OK ? fmi3OK : refuse(s, asi_exported_judge(status), error->message);
 }
 
 enum { // sets of phases
-  BEFORE = 1 << ASI_FMU_INSTANTIATED,
-  INITIAL = 1 << ASI_FMU_INITIALIZING,
-  STEPS = 1 << ASI_FMU_STEPPING,
-  EVENT = 1 << ASI_FMU_IN_EVENT,
-  CONFIGURING = 1 << ASI_FMU_RECONFIGURING,
-  OVER = 1 << ASI_FMU_TERMINATED,
-  BROKEN = 1 << ASI_FMU_BROKEN,
+  BEFORE = 1 << ASI_EXPORTED_INSTANTIATED,
+  INITIAL = 1 << ASI_EXPORTED_INITIALIZING,
+  STEPS = 1 << ASI_EXPORTED_STEPPING,
+  EVENT = 1 << ASI_EXPORTED_IN_EVENT,
+  CONFIGURING = 1 << ASI_EXPORTED_RECONFIGURING,
+  OVER = 1 << ASI_EXPORTED_TERMINATED,
+  BROKEN = 1 << ASI_EXPORTED_BROKEN,
 };
 
 static fmi3Status refuse_call(slave *s, const char *function, const char *why) {
   char text[200];
   snprintf(text, sizeof text, "%s cannot be called %s.", function, why);
-  return refuse(s, ASI_FMU_LOG_ERROR, text);
+  return refuse(s, ASI_EXPORTED_LOG_ERROR, text);
 }
 
 /// Whether a function may be called now; says so if not. While the importer is being asked in a step it may look only.
@@ -87,7 +87,7 @@ FMI3(const char *, fmi3GetVersion, void) { return "3.0"; }
 FMI3(fmi3Status, fmi3SetDebugLogging, fmi3Instance c, fmi3Boolean on, size_t n,
      const fmi3String categories[]) {
   slave *s = c;
-  return s && asi_fmu_listen(s->f, on, n, categories) ? fmi3OK : fmi3Error;
+  return s && asi_exported_listen(s->f, on, n, categories) ? fmi3OK : fmi3Error;
 }
 
 FMI3(fmi3Instance, fmi3InstantiateCoSimulation, fmi3String name, fmi3String token,
@@ -101,12 +101,14 @@ FMI3(fmi3Instance, fmi3InstantiateCoSimulation, fmi3String name, fmi3String toke
   (void)intermediate; // all outputs can be got then
   (void)n_intermediate;
   slave *s = calloc(1, sizeof *s);
-  if (s && resources) s->f = asi_fmu_open(resources, token ? token : "", &error);
+  if (s && resources) s->f = asi_exported_open(resources, token ? token : "", &error);
   if (resources == NULL)
     asi_fail(&error, AS_ERR_FILE, (double)NAN, NULL,
              "The FMU is instantiated without a path of its resources.");
   if (s == NULL || s->f == NULL) {
-    if (log) log(environment, fmi3Error, asi_fmu_category_name[ASI_FMU_LOG_ERROR], error.message);
+    if (log)
+      log(environment, fmi3Error, asi_exported_category_name[ASI_EXPORTED_LOG_ERROR],
+          error.message);
     free(s);
     return NULL;
   }
@@ -115,13 +117,13 @@ FMI3(fmi3Instance, fmi3InstantiateCoSimulation, fmi3String name, fmi3String toke
   s->update = update;
   s->events = events;
   s->early = early;
-  asi_fmu_listen_first(s->f, hear, s, logging);
+  asi_exported_listen_first(s->f, hear, s, logging);
   return s;
 }
 
 static void *refuse_kind(void *environment, fmi3LogMessageCallback log) {
   if (log)
-    log(environment, fmi3Error, asi_fmu_category_name[ASI_FMU_LOG_ERROR],
+    log(environment, fmi3Error, asi_exported_category_name[ASI_EXPORTED_LOG_ERROR],
         "This FMU is one for co-simulation only.");
   return NULL;
 }
@@ -155,7 +157,7 @@ FMI3(fmi3Instance, fmi3InstantiateScheduledExecution, fmi3String name, fmi3Strin
 FMI3(void, fmi3FreeInstance, fmi3Instance c) {
   slave *s = c;
   if (s == NULL) return;
-  asi_fmu_close(s->f);
+  asi_exported_close(s->f);
   free(s);
 }
 
@@ -164,9 +166,10 @@ FMI3(fmi3Status, fmi3EnterInitializationMode, fmi3Instance c, fmi3Boolean has_to
   slave *s = c;
   as_error error;
   if (!may(s, BEFORE, false, "fmi3EnterInitializationMode")) return fmi3Error;
-  const as_status status = asi_fmu_set_up(s->f, start, asi_fmu_given(has_stop, stop),
-                                          asi_fmu_given(has_tolerance, tolerance), &error);
-  if (status == AS_OK) s->f->phase = ASI_FMU_INITIALIZING;
+  const as_status status =
+      asi_exported_set_up(s->f, start, asi_exported_given(has_stop, stop),
+                          asi_exported_given(has_tolerance, tolerance), &error);
+  if (status == AS_OK) s->f->phase = ASI_EXPORTED_INITIALIZING;
   return answer(s, status, &error);
 }
 
@@ -174,12 +177,14 @@ FMI3(fmi3Status, fmi3ExitInitializationMode, fmi3Instance c) {
   slave *s = c;
   as_error error;
   if (!may(s, INITIAL, false, "fmi3ExitInitializationMode")) return fmi3Error;
-  const as_status status = asi_fmu_ready(s->f, &error);
-  s->f->phase = status ? ASI_FMU_BROKEN : s->events ? ASI_FMU_IN_EVENT : ASI_FMU_STEPPING;
-  return status ? refuse(s, ASI_FMU_LOG_ERROR, error.message) : fmi3OK;
+  const as_status status = asi_exported_ready(s->f, &error);
+  s->f->phase = status      ? ASI_EXPORTED_BROKEN
+                : s->events ? ASI_EXPORTED_IN_EVENT
+                            : ASI_EXPORTED_STEPPING;
+  return status ? refuse(s, ASI_EXPORTED_LOG_ERROR, error.message) : fmi3OK;
 }
 
-static fmi3Status go(slave *s, unsigned phases, asi_fmu_phase to, const char *function) {
+static fmi3Status go(slave *s, unsigned phases, asi_exported_phase to, const char *function) {
   if (!may(s, phases, false, function)) return fmi3Error;
   s->f->phase = to;
   return fmi3OK;
@@ -188,32 +193,32 @@ static fmi3Status go(slave *s, unsigned phases, asi_fmu_phase to, const char *fu
 FMI3(fmi3Status, fmi3EnterEventMode, fmi3Instance c) {
   slave *s = c;
   if (s && !s->events)
-    return refuse(s, ASI_FMU_LOG_ERROR,
+    return refuse(s, ASI_EXPORTED_LOG_ERROR,
                   "fmi3EnterEventMode: the FMU was instantiated without event mode.");
-  return go(s, STEPS, ASI_FMU_IN_EVENT, "fmi3EnterEventMode");
+  return go(s, STEPS, ASI_EXPORTED_IN_EVENT, "fmi3EnterEventMode");
 }
 
 FMI3(fmi3Status, fmi3EnterStepMode, fmi3Instance c) {
-  return go(c, EVENT, ASI_FMU_STEPPING, "fmi3EnterStepMode");
+  return go(c, EVENT, ASI_EXPORTED_STEPPING, "fmi3EnterStepMode");
 }
 
 FMI3(fmi3Status, fmi3Terminate, fmi3Instance c) {
-  return go(c, STEPS | EVENT, ASI_FMU_TERMINATED, "fmi3Terminate");
+  return go(c, STEPS | EVENT, ASI_EXPORTED_TERMINATED, "fmi3Terminate");
 }
 
 FMI3(fmi3Status, fmi3Reset, fmi3Instance c) {
   slave *s = c;
   if (!may(s, ~0u, false, "fmi3Reset")) return fmi3Error;
-  asi_fmu_reset(s->f);
+  asi_exported_reset(s->f);
   return fmi3OK;
 }
 
 FMI3(fmi3Status, fmi3EnterConfigurationMode, fmi3Instance c) {
-  return go(c, BEFORE, ASI_FMU_RECONFIGURING, "fmi3EnterConfigurationMode");
+  return go(c, BEFORE, ASI_EXPORTED_RECONFIGURING, "fmi3EnterConfigurationMode");
 }
 
 FMI3(fmi3Status, fmi3ExitConfigurationMode, fmi3Instance c) {
-  return go(c, CONFIGURING, ASI_FMU_INSTANTIATED, "fmi3ExitConfigurationMode");
+  return go(c, CONFIGURING, ASI_EXPORTED_INSTANTIATED, "fmi3ExitConfigurationMode");
 }
 
 // ---- values -----------------------------------------------------------------------------------------
@@ -233,7 +238,7 @@ FMI3(fmi3Status, fmi3GetFloat64, fmi3Instance c, const fmi3ValueReference vr[], 
   as_error error;
   if (!may(s, LIVES | OVER, true, "fmi3GetFloat64") || !fits(s, n, n_values, "fmi3GetFloat64"))
     return fmi3Error;
-  return answer(s, asi_fmu_get(s->f, vr, n, value, &error), &error);
+  return answer(s, asi_exported_get(s->f, vr, n, value, &error), &error);
 }
 
 FMI3(fmi3Status, fmi3SetFloat64, fmi3Instance c, const fmi3ValueReference vr[], size_t n,
@@ -242,7 +247,7 @@ FMI3(fmi3Status, fmi3SetFloat64, fmi3Instance c, const fmi3ValueReference vr[], 
   as_error error;
   if (!may(s, LIVES, false, "fmi3SetFloat64") || !fits(s, n, n_values, "fmi3SetFloat64"))
     return fmi3Error;
-  return answer(s, asi_fmu_set(s->f, vr, n, value, &error), &error);
+  return answer(s, asi_exported_set(s->f, vr, n, value, &error), &error);
 }
 
 /// All variables are of type Float64.
@@ -253,7 +258,7 @@ static fmi3Status refuse_type(fmi3Instance c, size_t n, const char *type) {
   if (n == 0) return fmi3OK;
   snprintf(text, sizeof text, "This FMU has no variables of type %s: all are of type Float64.",
            type);
-  return refuse(s, ASI_FMU_LOG_ERROR, text);
+  return refuse(s, ASI_EXPORTED_LOG_ERROR, text);
 }
 
 #define NO_VALUES(Type)                                                                            \
@@ -321,7 +326,7 @@ FMI3(fmi3Status, fmi3GetOutputDerivatives, fmi3Instance c, const fmi3ValueRefere
   if (!may(s, STEPS | EVENT | OVER, false, "fmi3GetOutputDerivatives") ||
       !fits(s, n, n_values, "fmi3GetOutputDerivatives"))
     return fmi3Error;
-  return answer(s, asi_fmu_get_slopes(s->f, vr, n, order, value, &error), &error);
+  return answer(s, asi_exported_get_slopes(s->f, vr, n, order, value, &error), &error);
 }
 
 FMI3(fmi3Status, fmi3GetDirectionalDerivative, fmi3Instance c, const fmi3ValueReference unknown[],
@@ -333,7 +338,7 @@ FMI3(fmi3Status, fmi3GetDirectionalDerivative, fmi3Instance c, const fmi3ValueRe
       !fits(s, n, n_out, "fmi3GetDirectionalDerivative") ||
       !fits(s, n_known, n_seed, "fmi3GetDirectionalDerivative"))
     return fmi3Error;
-  return answer(s, asi_fmu_derivatives(s->f, unknown, n, known, n_known, seed, out, &error),
+  return answer(s, asi_exported_derivatives(s->f, unknown, n, known, n_known, seed, out, &error),
                 &error);
 }
 
@@ -349,7 +354,7 @@ FMI3(fmi3Status, fmi3GetAdjointDerivative, fmi3Instance c, const fmi3ValueRefere
   double *row = asi_calloc(n, sizeof *row);
   as_status status = row ? AS_OK : asi_fail_memory(&error);
   for (size_t k = 0; k < n_known && status == AS_OK; ++k) {
-    status = asi_fmu_derivatives(s->f, unknown, n, &known[k], 1, (double[]){1.0}, row, &error);
+    status = asi_exported_derivatives(s->f, unknown, n, &known[k], 1, (double[]){1.0}, row, &error);
     out[k] = 0.0;
     for (size_t i = 0; i < n && status == AS_OK; ++i) out[k] += seed[i] * row[i];
   }
@@ -359,7 +364,7 @@ FMI3(fmi3Status, fmi3GetAdjointDerivative, fmi3Instance c, const fmi3ValueRefere
 
 static fmi3Status no_elements(fmi3Instance c) {
   slave *s = c;
-  return s ? refuse(s, ASI_FMU_LOG_ERROR,
+  return s ? refuse(s, ASI_EXPORTED_LOG_ERROR,
                     "Dependencies of elements are not known: those of variables are in "
                     "modelDescription.xml.")
            : fmi3Error;
@@ -390,28 +395,28 @@ FMI3(fmi3Status, fmi3GetFMUState, fmi3Instance c, fmi3FMUState *out) {
   slave *s = c;
   as_error error;
   if (!may(s, ~(unsigned)BROKEN, false, "fmi3GetFMUState")) return fmi3Error;
-  return answer(s, asi_fmu_state_take(s->f, out, &error), &error);
+  return answer(s, asi_exported_state_take(s->f, out, &error), &error);
 }
 
 FMI3(fmi3Status, fmi3SetFMUState, fmi3Instance c, fmi3FMUState x) {
   slave *s = c;
   as_error error;
   if (!may(s, ~0u, false, "fmi3SetFMUState")) return fmi3Error;
-  const as_status status = asi_fmu_state_use(s->f, x, &error);
+  const as_status status = asi_exported_state_use(s->f, x, &error);
   return answer(s, status, &error);
 }
 
 FMI3(fmi3Status, fmi3FreeFMUState, fmi3Instance c, fmi3FMUState *x) {
   (void)c;
-  asi_fmu_state_free(x);
+  asi_exported_state_free(x);
   return fmi3OK;
 }
 
 FMI3(fmi3Status, fmi3SerializedFMUStateSize, fmi3Instance c, fmi3FMUState x, size_t *size) {
   slave *s = c;
   if (s == NULL) return fmi3Error;
-  if (x == NULL) return refuse(s, ASI_FMU_LOG_ERROR, "There is no saved state.");
-  *size = ((const asi_fmu_state *)x)->size;
+  if (x == NULL) return refuse(s, ASI_EXPORTED_LOG_ERROR, "There is no saved state.");
+  *size = ((const asi_exported_state *)x)->size;
   return fmi3OK;
 }
 
@@ -420,7 +425,7 @@ FMI3(fmi3Status, fmi3SerializeFMUState, fmi3Instance c, fmi3FMUState x, fmi3Byte
   slave *s = c;
   as_error error;
   if (s == NULL) return fmi3Error;
-  return answer(s, asi_fmu_state_write(s->f, x, out, size, &error), &error);
+  return answer(s, asi_exported_state_write(s->f, x, out, size, &error), &error);
 }
 
 FMI3(fmi3Status, fmi3DeserializeFMUState, fmi3Instance c, const fmi3Byte bytes[], size_t size,
@@ -428,7 +433,7 @@ FMI3(fmi3Status, fmi3DeserializeFMUState, fmi3Instance c, const fmi3Byte bytes[]
   slave *s = c;
   as_error error;
   if (s == NULL) return fmi3Error;
-  return answer(s, asi_fmu_state_read(s->f, bytes, size, out, &error), &error);
+  return answer(s, asi_exported_state_read(s->f, bytes, size, out, &error), &error);
 }
 
 // ---- steps ------------------------------------------------------------------------------------------
@@ -449,19 +454,19 @@ static bool ask(double now, double *t, void *user) {
 FMI3(fmi3Status, fmi3DoStep, fmi3Instance c, fmi3Float64 t, fmi3Float64 h, fmi3Boolean no_return,
      fmi3Boolean *event, fmi3Boolean *terminate, fmi3Boolean *early, fmi3Float64 *reached) {
   slave *s = c;
-  asi_fmu_step_end end;
+  asi_exported_step_end end;
   as_error error;
   (void)no_return; // a state to return to is the importer's to save
   if (!may(s, STEPS, false, "fmi3DoStep")) return fmi3Error;
   const bool at_events = s->events && s->early;
   const as_status status =
-      asi_fmu_step(s->f, t, h, at_events, s->update ? ask : NULL, s, &end, &error);
+      asi_exported_step(s->f, t, h, at_events, s->update ? ask : NULL, s, &end, &error);
   *event = s->events && end.event;
   *terminate = end.stopped;
   *early = status <= AS_OK && end.t < t + h;
   *reached = end.t;
   if (status == AS_STOPPED && end.t > t) { // it has come so far, and ends there
-    asi_fmu_tell(s->f, ASI_FMU_LOG_EVENT, "%s", error.message);
+    asi_exported_tell(s->f, ASI_EXPORTED_LOG_EVENT, "%s", error.message);
     return fmi3OK;
   }
   return answer(s, status, &error);
@@ -473,7 +478,7 @@ FMI3(fmi3Status, fmi3UpdateDiscreteStates, fmi3Instance c, fmi3Boolean *again,
   slave *s = c;
   as_error error;
   if (!may(s, EVENT, false, "fmi3UpdateDiscreteStates")) return fmi3Error;
-  const as_status status = asi_fmu_apply(s->f, &error);
+  const as_status status = asi_exported_apply(s->f, &error);
   *again = *nominals = *values = *has_next = fmi3False;
   *terminate = s->f->stopped;
   *next = 0.0;
@@ -488,7 +493,7 @@ FMI3(fmi3Status, fmi3EvaluateDiscreteStates, fmi3Instance c) {
 // ---- what this FMU has not --------------------------------------------------------------------------
 
 static fmi3Status no_clocks(fmi3Instance c) {
-  return c ? refuse(c, ASI_FMU_LOG_ERROR, "This FMU has no clocks.") : fmi3Error;
+  return c ? refuse(c, ASI_EXPORTED_LOG_ERROR, "This FMU has no clocks.") : fmi3Error;
 }
 
 #define NO_CLOCKS(name, ...)                                                                       \
@@ -536,7 +541,7 @@ static fmi3Status no_exchange(fmi3Instance c, const char *function) {
   if (c == NULL) return fmi3Error;
   snprintf(text, sizeof text, "%s is for model exchange: this FMU is one for co-simulation only.",
            function);
-  return refuse(c, ASI_FMU_LOG_ERROR, text);
+  return refuse(c, ASI_EXPORTED_LOG_ERROR, text);
 }
 
 FMI3(fmi3Status, fmi3EnterContinuousTimeMode, fmi3Instance c) {

@@ -10,15 +10,15 @@
 enum { HEAD = 3 * 8, FORMAT = 1 };
 static const unsigned char magic[8] = {'a', 's', ' ', 'f', 'm', 'u', FORMAT, '\n'};
 
-static uint64_t token_of(const asi_fmu *f) {
+static uint64_t token_of(const asi_exported *f) {
   return asi_checksum((const unsigned char *)f->face.token, strlen(f->face.token));
 }
 
 /// What has been set, and where the instance is.
-static void serialize(asi_fmu *f, asi_archive *a, bool *runs) {
+static void serialize(asi_exported *f, asi_archive *a, bool *runs) {
   int phase = (int)f->phase;
-  asi_archive_int(a, &phase, 0, ASI_FMU_BROKEN);
-  f->phase = (asi_fmu_phase)phase;
+  asi_archive_int(a, &phase, 0, ASI_EXPORTED_BROKEN);
+  f->phase = (asi_exported_phase)phase;
   asi_archive_doubles(a, f->value, (size_t)f->face.n);
   asi_archive_doubles(a, f->slope, (size_t)f->face.n);
   double *const numbers[] = {&f->start_time, &f->stop_time, &f->tolerance, &f->since, &f->t};
@@ -30,7 +30,7 @@ static void serialize(asi_fmu *f, asi_archive *a, bool *runs) {
   asi_archive_bool(a, runs);
 }
 
-as_status asi_fmu_save(asi_fmu *f, unsigned char *data, size_t *size, as_error *error) {
+as_status asi_exported_save(asi_exported *f, unsigned char *data, size_t *size, as_error *error) {
   const size_t room = *size;
   bool runs = f->integrator != NULL && !f->new_start;
   size_t inner = 0;
@@ -60,7 +60,8 @@ as_status asi_fmu_save(asi_fmu *f, unsigned char *data, size_t *size, as_error *
 }
 
 /// Whether bytes are a state of this FMU; says why not.
-static as_status check(const asi_fmu *f, const unsigned char *data, size_t size, as_error *error) {
+static as_status check(const asi_exported *f, const unsigned char *data, size_t size,
+                       as_error *error) {
   uint64_t words[2] = {0};
   unsigned char head[16];
   if (size >= HEAD) {
@@ -79,7 +80,8 @@ static as_status check(const asi_fmu *f, const unsigned char *data, size_t size,
   return AS_OK;
 }
 
-as_status asi_fmu_load(asi_fmu *f, const unsigned char *data, size_t size, as_error *error) {
+as_status asi_exported_load(asi_exported *f, const unsigned char *data, size_t size,
+                            as_error *error) {
   as_status status = check(f, data, size, error);
   if (status) return status;
   bool runs = false;
@@ -90,7 +92,7 @@ as_status asi_fmu_load(asi_fmu *f, const unsigned char *data, size_t size, as_er
   serialize(f, &a, &runs);
   if (a.damaged)
     status = asi_fail(error, AS_ERR_ARGUMENT, f->t, NULL, "The saved state is damaged.");
-  if (status == AS_OK && runs) status = asi_fmu_prepare(f, error);
+  if (status == AS_OK && runs) status = asi_exported_prepare(f, error);
   if (status == AS_OK && runs && f->channels) asi_channels_serialize(f->channels, &a);
   if (status == AS_OK && runs && f->watch) {
     asi_watch_serialize(f->watch, &a);
@@ -107,8 +109,8 @@ as_status asi_fmu_load(asi_fmu *f, const unsigned char *data, size_t size, as_er
 
 // ---- states of importers ----------------------------------------------------------------------------
 
-void asi_fmu_state_free(void **state) {
-  asi_fmu_state *x = state ? *state : NULL;
+void asi_exported_state_free(void **state) {
+  asi_exported_state *x = state ? *state : NULL;
   if (x == NULL) return;
   free(x->bytes);
   free(x);
@@ -116,8 +118,8 @@ void asi_fmu_state_free(void **state) {
 }
 
 /// A state with room; *state is made if it is NULL.
-static asi_fmu_state *make_room(void **state, size_t size) {
-  asi_fmu_state *x = *state ? *state : asi_calloc(1, sizeof *x);
+static asi_exported_state *make_room(void **state, size_t size) {
+  asi_exported_state *x = *state ? *state : asi_calloc(1, sizeof *x);
   if (x && x->room < size) {
     unsigned char *bytes = malloc(size);
     if (bytes == NULL) {
@@ -131,22 +133,22 @@ static asi_fmu_state *make_room(void **state, size_t size) {
   return x;
 }
 
-as_status asi_fmu_state_take(asi_fmu *f, void **state, as_error *error) {
+as_status asi_exported_state_take(asi_exported *f, void **state, as_error *error) {
   size_t size = 0;
-  as_status status = asi_fmu_save(f, NULL, &size, error);
+  as_status status = asi_exported_save(f, NULL, &size, error);
   if (status) return status;
-  asi_fmu_state *x = make_room(state, size);
+  asi_exported_state *x = make_room(state, size);
   if (x == NULL) return asi_fail_memory(error);
   *state = x;
   x->size = size;
-  return asi_fmu_save(f, x->bytes, &size, error);
+  return asi_exported_save(f, x->bytes, &size, error);
 }
 
-as_status asi_fmu_state_read(asi_fmu *f, const void *bytes, size_t size, void **state,
-                             as_error *error) {
+as_status asi_exported_state_read(asi_exported *f, const void *bytes, size_t size, void **state,
+                                  as_error *error) {
   const as_status status = check(f, bytes, size, error);
   if (status) return status;
-  asi_fmu_state *x = make_room(state, size);
+  asi_exported_state *x = make_room(state, size);
   if (x == NULL) return asi_fail_memory(error);
   *state = x;
   x->size = size;
@@ -154,18 +156,18 @@ as_status asi_fmu_state_read(asi_fmu *f, const void *bytes, size_t size, void **
   return AS_OK;
 }
 
-static as_status no_state(const asi_fmu *f, as_error *error) {
+static as_status no_state(const asi_exported *f, as_error *error) {
   return asi_fail(error, AS_ERR_ARGUMENT, f->t, NULL, "There is no saved state.");
 }
 
-as_status asi_fmu_state_use(asi_fmu *f, const void *state, as_error *error) {
-  const asi_fmu_state *x = state;
-  return x ? asi_fmu_load(f, x->bytes, x->size, error) : no_state(f, error);
+as_status asi_exported_state_use(asi_exported *f, const void *state, as_error *error) {
+  const asi_exported_state *x = state;
+  return x ? asi_exported_load(f, x->bytes, x->size, error) : no_state(f, error);
 }
 
-as_status asi_fmu_state_write(const asi_fmu *f, const void *state, void *bytes, size_t size,
-                              as_error *error) {
-  const asi_fmu_state *x = state;
+as_status asi_exported_state_write(const asi_exported *f, const void *state, void *bytes,
+                                   size_t size, as_error *error) {
+  const asi_exported_state *x = state;
   if (x == NULL) return no_state(f, error);
   if (size < x->size)
     return asi_fail(error, AS_ERR_ARGUMENT, f->t, NULL,

@@ -12,10 +12,10 @@
 #include "fmu/runtime/instance.h"
 #include "results/channels.h"
 
-const char *const asi_fmu_category_name[ASI_FMU_CATEGORIES] = {
+const char *const asi_exported_category_name[ASI_EXPORTED_CATEGORIES] = {
     "logStatusError", "logStatusDiscard", "logStatusWarning", "logEvents", "logInfo"};
 
-void asi_fmu_tell(asi_fmu *f, asi_fmu_category category, const char *format, ...) {
+void asi_exported_tell(asi_exported *f, asi_exported_category category, const char *format, ...) {
   char text[1600];
   if (f->log == NULL || !f->wants[category]) return;
   va_list arguments;
@@ -26,42 +26,44 @@ void asi_fmu_tell(asi_fmu *f, asi_fmu_category category, const char *format, ...
 }
 
 static bool is_category(const char *text, int k) {
-  return text && (strcmp(text, asi_fmu_category_name[k]) == 0 || strcmp(text, "logAll") == 0);
+  return text && (strcmp(text, asi_exported_category_name[k]) == 0 || strcmp(text, "logAll") == 0);
 }
 
 // Without a list all are meant, but remarks have to be asked for.
-bool asi_fmu_listen(asi_fmu *f, bool on, size_t n, const char *const *categories) {
+bool asi_exported_listen(asi_exported *f, bool on, size_t n, const char *const *categories) {
   bool all = true;
   for (size_t i = 0; i < n; ++i) {
     bool known = false;
-    for (int k = 0; k < ASI_FMU_CATEGORIES; ++k) known = known || is_category(categories[i], k);
+    for (int k = 0; k < ASI_EXPORTED_CATEGORIES; ++k)
+      known = known || is_category(categories[i], k);
     all = all && known;
   }
-  for (int k = 0; all && k < ASI_FMU_CATEGORIES; ++k) {
-    bool named = n == 0 && (k != ASI_FMU_LOG_INFO || !on);
+  for (int k = 0; all && k < ASI_EXPORTED_CATEGORIES; ++k) {
+    bool named = n == 0 && (k != ASI_EXPORTED_LOG_INFO || !on);
     for (size_t i = 0; i < n; ++i) named = named || is_category(categories[i], k);
     if (named) f->wants[k] = on;
   }
   if (!all)
-    asi_fmu_tell(f, ASI_FMU_LOG_ERROR,
-                 "There is no such category of messages: see modelDescription.xml.");
+    asi_exported_tell(f, ASI_EXPORTED_LOG_ERROR,
+                      "There is no such category of messages: see modelDescription.xml.");
   return all;
 }
 
-void asi_fmu_listen_first(asi_fmu *f, asi_fmu_log_fn *log, void *user, bool on) {
+void asi_exported_listen_first(asi_exported *f, asi_exported_log_fn *log, void *user, bool on) {
   f->log = log;
   f->log_user = user;
-  f->wants[ASI_FMU_LOG_ERROR] = f->wants[ASI_FMU_LOG_DISCARD] = true;
-  if (on) asi_fmu_listen(f, true, 0, NULL);
+  f->wants[ASI_EXPORTED_LOG_ERROR] = f->wants[ASI_EXPORTED_LOG_DISCARD] = true;
+  if (on) asi_exported_listen(f, true, 0, NULL);
 }
 
-asi_fmu_category asi_fmu_judge(as_status status) {
+asi_exported_category asi_exported_judge(as_status status) {
   const bool hopeless = status == AS_ERR_ARGUMENT || status == AS_ERR_MEMORY ||
                         status == AS_ERR_FILE || status == AS_ERR_UNSUPPORTED;
-  return hopeless ? ASI_FMU_LOG_ERROR : ASI_FMU_LOG_DISCARD;
+  return hopeless ? ASI_EXPORTED_LOG_ERROR : ASI_EXPORTED_LOG_DISCARD;
 }
 
-as_status asi_fmu_set_up(asi_fmu *f, double start, double stop, double tolerance, as_error *error) {
+as_status asi_exported_set_up(asi_exported *f, double start, double stop, double tolerance,
+                              as_error *error) {
   if (!isfinite(start) || stop <= start || tolerance <= 0.0 || tolerance >= 1.0)
     return asi_fail(error, AS_ERR_ARGUMENT, f->t, NULL,
                     "An experiment from t = %g s to %g s with the tolerance %g is none: the start "
@@ -75,8 +77,9 @@ as_status asi_fmu_set_up(asi_fmu *f, double start, double stop, double tolerance
 }
 
 static void hear(as_log_level level, const char *message, void *user) {
-  asi_fmu_tell(user, level == AS_LOG_WARNING ? ASI_FMU_LOG_WARNING : ASI_FMU_LOG_INFO, "%s",
-               message);
+  asi_exported_tell(user,
+                    level == AS_LOG_WARNING ? ASI_EXPORTED_LOG_WARNING : ASI_EXPORTED_LOG_INFO,
+                    "%s", message);
 }
 
 // ---- the interface ----------------------------------------------------------------------------------
@@ -88,7 +91,7 @@ static char *join(const char *a, const char *b, const char *c) {
   return text;
 }
 
-static as_status read_interface(asi_fmu *f, as_error *error) {
+static as_status read_interface(asi_exported *f, as_error *error) {
   const char *why = NULL;
   size_t size = 0;
   char *path = join(f->folder, "interface.bin", "");
@@ -103,7 +106,7 @@ static as_status read_interface(asi_fmu *f, as_error *error) {
                       path, why);
   } else {
     asi_archive a = {.mode = ASI_ARCHIVE_READ, .data = bytes, .size = size};
-    if (!asi_fmu_interface_archive(&a, &f->face, &f->arena) || a.used != size)
+    if (!asi_exported_interface_archive(&a, &f->face, &f->arena) || a.used != size)
       status = f->arena.failed ? asi_fail_memory(error)
                                : asi_fail(error, AS_ERR_FILE, (double)NAN, NULL,
                                           "%.600s is damaged, or of another version.", path);
@@ -113,7 +116,7 @@ static as_status read_interface(asi_fmu *f, as_error *error) {
   return status;
 }
 
-static as_status take_memory(asi_fmu *f, as_error *error) {
+static as_status take_memory(asi_exported *f, as_error *error) {
   const size_t n = (size_t)f->face.n;
   f->value = asi_calloc(n, sizeof(double));
   f->slope = asi_calloc(n, sizeof(double));
@@ -122,8 +125,8 @@ static as_status take_memory(asi_fmu *f, as_error *error) {
   return f->value && f->slope && f->place && f->built ? AS_OK : asi_fail_memory(error);
 }
 
-asi_fmu *asi_fmu_open(const char *resources, const char *token, as_error *error) {
-  asi_fmu *f = asi_calloc(1, sizeof *f);
+asi_exported *asi_exported_open(const char *resources, const char *token, as_error *error) {
+  asi_exported *f = asi_calloc(1, sizeof *f);
   as_status status = f ? AS_OK : asi_fail_memory(error);
   if (f) {
     const size_t length = strlen(resources);
@@ -137,16 +140,16 @@ asi_fmu *asi_fmu_open(const char *resources, const char *token, as_error *error)
                       token, f->face.token);
   if (status == AS_OK) status = take_memory(f, error);
   if (status) {
-    asi_fmu_close(f);
+    asi_exported_close(f);
     return NULL;
   }
-  asi_fmu_reset(f);
+  asi_exported_reset(f);
   return f;
 }
 
 // ---- the machine ------------------------------------------------------------------------------------
 
-static void destroy_integrator(asi_fmu *f) {
+static void destroy_integrator(asi_exported *f) {
   as_integrator_destroy(f->integrator);
   as_channels_destroy(f->channels);
   asi_watch_destroy(f->watch);
@@ -159,13 +162,13 @@ static void destroy_integrator(asi_fmu *f) {
   f->row = f->u = f->v = NULL;
 }
 
-static void destroy_machine(asi_fmu *f) {
+static void destroy_machine(asi_exported *f) {
   destroy_integrator(f);
   as_machine_destroy(f->machine);
   f->machine = NULL;
 }
 
-void asi_fmu_close(asi_fmu *f) {
+void asi_exported_close(asi_exported *f) {
   if (f == NULL) return;
   destroy_machine(f);
   asi_arena_free(&f->arena);
@@ -178,8 +181,8 @@ void asi_fmu_close(asi_fmu *f) {
   free(f);
 }
 
-void asi_fmu_reset(asi_fmu *f) {
-  f->phase = ASI_FMU_INSTANTIATED;
+void asi_exported_reset(asi_exported *f) {
+  f->phase = ASI_EXPORTED_INSTANTIATED;
   f->start_time = f->t = f->since = 0.0;
   f->stop_time = f->tolerance = (double)NAN;
   f->steps = 0;
@@ -192,20 +195,20 @@ void asi_fmu_reset(asi_fmu *f) {
   }
 }
 
-static bool is_setting(const asi_fmu_variable *v) {
-  return v->kind == ASI_FMU_PARAMETER || v->kind == ASI_FMU_TUNABLE;
+static bool is_setting(const asi_exported_variable *v) {
+  return v->kind == ASI_EXPORTED_PARAMETER || v->kind == ASI_EXPORTED_TUNABLE;
 }
 
-static bool is_live(const asi_fmu_variable *v) {
-  return v->kind == ASI_FMU_DRIVEN || v->kind == ASI_FMU_TUNABLE;
+static bool is_live(const asi_exported_variable *v) {
+  return v->kind == ASI_EXPORTED_DRIVEN || v->kind == ASI_EXPORTED_TUNABLE;
 }
 
 /// Whether the machine that there is has been built with these parameters; a state that is loaded brings those that are tunable.
-static bool is_built(const asi_fmu *f, bool from_start) {
+static bool is_built(const asi_exported *f, bool from_start) {
   bool same = f->machine != NULL;
   for (int i = 0; i < f->face.n && same; ++i) {
-    const asi_fmu_kind kind = f->face.variable[i].kind;
-    if (kind == ASI_FMU_PARAMETER || (from_start && kind == ASI_FMU_TUNABLE))
+    const asi_exported_kind kind = f->face.variable[i].kind;
+    if (kind == ASI_EXPORTED_PARAMETER || (from_start && kind == ASI_EXPORTED_TUNABLE))
       same = f->value[i] == f->built[i];
   }
   return same;
@@ -221,7 +224,7 @@ static as_status refuse_model(const as_messages *messages, as_status status, as_
 }
 
 /// Reads the model with the parameters that differ from their starts.
-static as_status build_machine(asi_fmu *f, as_error *error) {
+static as_status build_machine(asi_exported *f, as_error *error) {
   enum { ROOM = 128 };
   const size_t n = (size_t)f->face.n;
   const char **live = asi_calloc(n, sizeof *live), **setting = asi_calloc(n, sizeof *setting);
@@ -234,7 +237,7 @@ static as_status build_machine(asi_fmu *f, as_error *error) {
   destroy_machine(f);
   if (live && setting && text && messages && path) {
     for (int i = 0; i < f->face.n; ++i) {
-      const asi_fmu_variable *v = &f->face.variable[i];
+      const asi_exported_variable *v = &f->face.variable[i];
       if (is_live(v)) live[compile.n_live++] = v->target;
       f->built[i] = f->value[i];
       if (!is_setting(v) || f->value[i] == v->start) continue;
@@ -256,12 +259,12 @@ static as_status build_machine(asi_fmu *f, as_error *error) {
 }
 
 /// Finds held signals by what the variables are called.
-static as_status find_signals(asi_fmu *f, as_error *error) {
+static as_status find_signals(asi_exported *f, as_error *error) {
   const as_model *m = f->machine->model;
   for (int i = 0; i < f->face.n; ++i) {
-    const asi_fmu_variable *v = &f->face.variable[i];
+    const asi_exported_variable *v = &f->face.variable[i];
     int place = -1;
-    if (v->kind == ASI_FMU_INPUT) {
+    if (v->kind == ASI_EXPORTED_INPUT) {
       const as_signal_id id =
           as_model_find_signal(m, v->target, f->face.extrapolates ? "given" : NULL);
       place = id.index < 0 ? -1 : as_model_signal_place(m, id);
@@ -280,13 +283,13 @@ static as_status find_signals(asi_fmu *f, as_error *error) {
   return AS_OK;
 }
 
-static as_status create_channels(asi_fmu *f, as_error *error) {
+static as_status create_channels(asi_exported *f, as_error *error) {
   const size_t n = (size_t)f->face.n;
   const char **name = asi_calloc(n, sizeof *name);
   int count = 0;
   if (name == NULL) return asi_fail_memory(error);
   for (int i = 0; i < f->face.n; ++i)
-    if (f->face.variable[i].kind == ASI_FMU_OUTPUT) {
+    if (f->face.variable[i].kind == ASI_EXPORTED_OUTPUT) {
       f->place[i] = count;
       name[count++] = f->face.variable[i].target;
     }
@@ -305,13 +308,13 @@ static as_status create_channels(asi_fmu *f, as_error *error) {
   return status;
 }
 
-static bool has_inputs(const asi_fmu *f) {
+static bool has_inputs(const asi_exported *f) {
   bool has = false;
-  for (int i = 0; i < f->face.n; ++i) has = has || asi_fmu_is_input(f->face.variable[i].kind);
+  for (int i = 0; i < f->face.n; ++i) has = has || asi_exported_is_input(f->face.variable[i].kind);
   return has;
 }
 
-static as_status create_integrator(asi_fmu *f, as_error *error) {
+static as_status create_integrator(asi_exported *f, as_error *error) {
   const as_machine *m = f->machine;
   const as_sizes n = as_problem_sizes(as_model_problem(m->model));
   as_integrator_def how = m->simulation.integrator;
@@ -338,7 +341,7 @@ static as_status create_integrator(asi_fmu *f, as_error *error) {
 }
 
 /// Builds the machine anew if its parameters have changed, and its integrator.
-static as_status build(asi_fmu *f, bool from_start, as_error *error) {
+static as_status build(asi_exported *f, bool from_start, as_error *error) {
   as_status status = AS_OK;
   if (!is_built(f, from_start)) status = build_machine(f, error);
   if (status == AS_OK) status = find_signals(f, error);
@@ -349,13 +352,13 @@ static as_status build(asi_fmu *f, bool from_start, as_error *error) {
 
 static bool same(double a, double b) { return a == b || (isnan(a) && isnan(b)); }
 
-as_status asi_fmu_prepare(asi_fmu *f, as_error *error) {
+as_status asi_exported_prepare(asi_exported *f, as_error *error) {
   const bool made = f->integrator && is_built(f, false) && same(f->made[0], f->tolerance) &&
                     same(f->made[1], f->start_time) && same(f->made[2], f->stop_time);
   return made ? AS_OK : build(f, false, error);
 }
 
-as_status asi_fmu_ready(asi_fmu *f, as_error *error) {
+as_status asi_exported_ready(asi_exported *f, as_error *error) {
   if (!f->new_start && f->integrator && is_built(f, true)) return AS_OK;
   as_status status = build(f, true, error);
   if (status) return status;
@@ -363,7 +366,7 @@ as_status asi_fmu_ready(asi_fmu *f, as_error *error) {
   const as_sizes n = as_problem_sizes(as_model_problem(f->machine->model));
   if (from.u && n.u > 0) memcpy(f->u, from.u, (size_t)n.u * sizeof(double));
   f->since = f->start_time;
-  asi_fmu_place_signals(f);
+  asi_exported_place_signals(f);
   from.u = f->u;
   from.t = f->start_time;
   status = as_integrator_start(f->integrator, &from, NULL, error);

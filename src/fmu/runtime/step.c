@@ -10,13 +10,13 @@
 #define SAME_POINT 1e-6
 
 static void happened(const as_event_record *event, void *user) {
-  asi_fmu *f = user;
+  asi_exported *f = user;
   f->event = true;
-  asi_fmu_tell(f, ASI_FMU_LOG_EVENT, "Event \"%s\" at t = %.9g s%s%s", event->name, event->t,
-               event->message ? ": " : ".", event->message ? event->message : "");
+  asi_exported_tell(f, ASI_EXPORTED_LOG_EVENT, "Event \"%s\" at t = %.9g s%s%s", event->name,
+                    event->t, event->message ? ": " : ".", event->message ? event->message : "");
 }
 
-static as_status check_step(const asi_fmu *f, double t, double h, as_error *error) {
+static as_status check_step(const asi_exported *f, double t, double h, as_error *error) {
   if (!(h > 0.0 && isfinite(h) && t + h > t))
     return asi_fail(error, AS_ERR_ARGUMENT, f->t, "communicationStepSize",
                     "A communication step of %g s from t = %g s is none.", h, t);
@@ -38,7 +38,7 @@ static as_status check_step(const asi_fmu *f, double t, double h, as_error *erro
 }
 
 /// One inner step towards `until`.
-static as_status step_once(asi_fmu *f, double until, as_error *error) {
+static as_status step_once(asi_exported *f, double until, as_error *error) {
   as_integrator *s = f->integrator;
   f->event = false;
   f->stale = true;
@@ -66,14 +66,15 @@ static as_status step_once(asi_fmu *f, double until, as_error *error) {
   return followed;
 }
 
-as_status asi_fmu_step(asi_fmu *f, double t, double h, bool at_events, asi_fmu_inner_fn *inner,
-                       void *user, asi_fmu_step_end *end, as_error *error) {
+as_status asi_exported_step(asi_exported *f, double t, double h, bool at_events,
+                            asi_exported_inner_fn *inner, void *user, asi_exported_step_end *end,
+                            as_error *error) {
   double until = t + h;
-  *end = (asi_fmu_step_end){.t = f->t, .stopped = f->stopped};
+  *end = (asi_exported_step_end){.t = f->t, .stopped = f->stopped};
   as_status status = check_step(f, t, h, error);
   if (status == AS_OK) {
-    asi_fmu_settle(f);
-    status = asi_fmu_apply(f, error);
+    asi_exported_settle(f);
+    status = asi_exported_apply(f, error);
   }
   const long most = f->machine->simulation.max_steps;
   while (status == AS_OK && f->t < until && !(end->event && at_events)) {

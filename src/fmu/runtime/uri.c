@@ -8,7 +8,7 @@ static int digit(char c) {
   return at ? (int)((at - digits) % 16) : -1;
 }
 
-char *asi_fmu_path_of_uri(const char *uri) {
+char *asi_exported_path_of_uri(const char *uri) {
   const char *from = uri;
   const int plain = strncmp(uri, "file:", 5) != 0;
   if (plain && strstr(uri, "://")) return NULL;
@@ -28,5 +28,8 @@ char *asi_fmu_path_of_uri(const char *uri) {
     from += low >= 0 ? 3 : 1;
   }
   if (path) *to = '\0';
+#ifdef _WIN32 // file:///C:/folder
+  if (path && path[0] == '/' && path[1] && path[2] == ':') memmove(path, path + 1, strlen(path));
+#endif
   return path;
 }

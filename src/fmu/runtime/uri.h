@@ -4,6 +4,6 @@
 
 /// The path in a URI of FMI 2.0, `file:///tmp/x%20y/resources`; a plain path is taken as it is. To be freed. NULL: it is no place on this
 /// machine, or there is no memory.
-char *asi_fmu_path_of_uri(const char *uri);
+char *asi_exported_path_of_uri(const char *uri);
 
 #endif

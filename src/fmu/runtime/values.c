@@ -7,7 +7,7 @@
 #include "core/driver/integrator.h"
 #include "fmu/runtime/instance.h"
 
-static as_status find(const asi_fmu *f, unsigned vr, const asi_fmu_variable **out,
+static as_status find(const asi_exported *f, unsigned vr, const asi_exported_variable **out,
                       as_error *error) {
   *out = vr < (unsigned)f->face.n ? &f->face.variable[vr] : NULL;
   if (*out) return AS_OK;
@@ -16,26 +16,27 @@ static as_status find(const asi_fmu *f, unsigned vr, const asi_fmu_variable **ou
                   f->face.n - 1);
 }
 
-static bool is_running(const asi_fmu *f) {
-  return f->phase == ASI_FMU_STEPPING || f->phase == ASI_FMU_IN_EVENT ||
-         f->phase == ASI_FMU_TERMINATED;
+static bool is_running(const asi_exported *f) {
+  return f->phase == ASI_EXPORTED_STEPPING || f->phase == ASI_EXPORTED_IN_EVENT ||
+         f->phase == ASI_EXPORTED_TERMINATED;
 }
 
 // ---- setting ----------------------------------------------------------------------------------------
 
-void asi_fmu_place_signals(asi_fmu *f) {
+void asi_exported_place_signals(asi_exported *f) {
   for (int i = 0; i < f->face.n; ++i) {
-    const asi_fmu_kind kind = f->face.variable[i].kind;
-    if (kind != ASI_FMU_INPUT && kind != ASI_FMU_DRIVEN && kind != ASI_FMU_TUNABLE) continue;
+    const asi_exported_kind kind = f->face.variable[i].kind;
+    if (kind != ASI_EXPORTED_INPUT && kind != ASI_EXPORTED_DRIVEN && kind != ASI_EXPORTED_TUNABLE)
+      continue;
     f->u[f->place[i]] = f->value[i];
-    if (kind != ASI_FMU_INPUT || !f->face.extrapolates) continue;
+    if (kind != ASI_EXPORTED_INPUT || !f->face.extrapolates) continue;
     f->u[f->place[i] + 1] = f->slope[i];
     f->u[f->place[i] + 2] = f->slope[i] == 0.0 ? 0.0 : f->since;
   }
 }
 
 /// A derivative lasts until the communication point that is reached: from there on the input stays where it is.
-void asi_fmu_settle(asi_fmu *f) {
+void asi_exported_settle(asi_exported *f) {
   for (int i = 0; i < f->face.n && f->t != f->since; ++i) {
     if (f->slope[i] == 0.0) continue;
     f->value[i] += f->slope[i] * (f->t - f->since);
@@ -45,16 +46,16 @@ void asi_fmu_settle(asi_fmu *f) {
   f->since = f->t;
 }
 
-as_status asi_fmu_set(asi_fmu *f, const unsigned *vr, size_t n, const double *value,
-                      as_error *error) {
+as_status asi_exported_set(asi_exported *f, const unsigned *vr, size_t n, const double *value,
+                           as_error *error) {
   for (size_t i = 0; i < n; ++i) {
-    const asi_fmu_variable *v;
+    const asi_exported_variable *v;
     const as_status status = find(f, vr[i], &v, error);
     if (status) return status;
-    if (!asi_fmu_is_settable(v->kind))
+    if (!asi_exported_is_settable(v->kind))
       return asi_fail(error, AS_ERR_ARGUMENT, f->t, v->name,
                       "\"%.80s\" cannot be set: it is neither an input nor a parameter.", v->name);
-    if (v->kind == ASI_FMU_PARAMETER && is_running(f) && value[i] != f->value[vr[i]])
+    if (v->kind == ASI_EXPORTED_PARAMETER && is_running(f) && value[i] != f->value[vr[i]])
       return asi_fail(error, AS_ERR_ARGUMENT, f->t, v->name,
                       "The parameter \"%.80s\" is fixed: set it before the initialization ends, or "
                       "export the FMU with it in --tunable.",
@@ -63,7 +64,7 @@ as_status asi_fmu_set(asi_fmu *f, const unsigned *vr, size_t n, const double *va
       return asi_fail(error, AS_ERR_NONFINITE, f->t, v->name,
                       "\"%.80s\" cannot be %g at t = %.9g s.", v->name, value[i], f->t);
   }
-  asi_fmu_settle(f);
+  asi_exported_settle(f);
   for (size_t i = 0; i < n; ++i) {
     if (f->value[vr[i]] == value[i]) continue;
     f->value[vr[i]] = value[i];
@@ -73,41 +74,41 @@ as_status asi_fmu_set(asi_fmu *f, const unsigned *vr, size_t n, const double *va
   return AS_OK;
 }
 
-as_status asi_fmu_set_slopes(asi_fmu *f, const unsigned *vr, size_t n, const int *order,
-                             const double *value, as_error *error) {
+as_status asi_exported_set_slopes(asi_exported *f, const unsigned *vr, size_t n, const int *order,
+                                  const double *value, as_error *error) {
   for (size_t i = 0; i < n; ++i) {
-    const asi_fmu_variable *v;
+    const asi_exported_variable *v;
     const as_status status = find(f, vr[i], &v, error);
     if (status) return status;
-    if (order[i] != 1 || v->kind != ASI_FMU_INPUT || !f->face.extrapolates)
+    if (order[i] != 1 || v->kind != ASI_EXPORTED_INPUT || !f->face.extrapolates)
       return asi_fail(error, AS_ERR_ARGUMENT, f->t, v->name,
                       "Derivative %d of \"%.80s\" cannot be set: %s.", order[i], v->name,
-                      v->kind != ASI_FMU_INPUT ? "only inputs that are blocks have derivatives"
-                      : order[i] != 1          ? "only the first can"
-                                               : "export the FMU with --input-derivatives");
+                      v->kind != ASI_EXPORTED_INPUT ? "only inputs that are blocks have derivatives"
+                      : order[i] != 1               ? "only the first can"
+                                                    : "export the FMU with --input-derivatives");
     if (!isfinite(value[i]))
       return asi_fail(error, AS_ERR_NONFINITE, f->t, v->name,
                       "The derivative of \"%.80s\" cannot be %g at t = %.9g s.", v->name, value[i],
                       f->t);
   }
-  asi_fmu_settle(f);
+  asi_exported_settle(f);
   for (size_t i = 0; i < n; ++i) f->slope[vr[i]] = value[i];
   f->new_signals = true;
   return AS_OK;
 }
 
 /// Whether signals differ from what they are now.
-static bool have_changed(const asi_fmu *f, const double *now) {
+static bool have_changed(const asi_exported *f, const double *now) {
   const as_sizes n = as_problem_sizes(as_model_problem(f->machine->model));
   return n.u > 0 && memcmp(f->u, now, (size_t)n.u * sizeof(double)) != 0;
 }
 
-as_status asi_fmu_apply(asi_fmu *f, as_error *error) {
+as_status asi_exported_apply(asi_exported *f, as_error *error) {
   const double *now = as_integrator_state(f->integrator)->u;
   const as_sizes n = as_problem_sizes(as_model_problem(f->machine->model));
   if (!f->new_signals) return AS_OK;
   if (n.u > 0) memcpy(f->u, now, (size_t)n.u * sizeof(double));
-  asi_fmu_place_signals(f);
+  asi_exported_place_signals(f);
   f->new_signals = false;
   if (!have_changed(f, now)) return AS_OK;
   f->stale = true;
@@ -121,7 +122,7 @@ as_status asi_fmu_apply(asi_fmu *f, as_error *error) {
 // ---- getting ----------------------------------------------------------------------------------------
 
 /// The state as channels see it, complete, with velocities on the constraints.
-static as_status show(asi_fmu *f, double t, as_state *out, as_error *error) {
+static as_status show(asi_exported *f, double t, as_state *out, as_error *error) {
   as_integrator *s = f->integrator;
   s->kin.eval.error = error;
   asi_interpolation_show(s, t);
@@ -135,7 +136,7 @@ static as_status show(asi_fmu *f, double t, as_state *out, as_error *error) {
   return status;
 }
 
-static as_status evaluate(asi_fmu *f, double t, as_error *error) {
+static as_status evaluate(asi_exported *f, double t, as_error *error) {
   const double none = (double)NAN;
   as_statistics work;
   as_state state;
@@ -156,28 +157,30 @@ static as_status evaluate(asi_fmu *f, double t, as_error *error) {
 }
 
 /// The row of channels, as it is now.
-static as_status refresh(asi_fmu *f, as_error *error) {
+static as_status refresh(asi_exported *f, as_error *error) {
   as_status status = AS_OK;
-  if (f->phase == ASI_FMU_INSTANTIATED)
+  if (f->phase == ASI_EXPORTED_INSTANTIATED)
     return asi_fail(error, AS_ERR_ARGUMENT, f->t, NULL,
                     "Outputs are not known before the initialization mode is entered.");
-  if (f->phase == ASI_FMU_INITIALIZING) status = asi_fmu_ready(f, error);
-  if (status == AS_OK && f->new_signals) status = asi_fmu_apply(f, error);
+  if (f->phase == ASI_EXPORTED_INITIALIZING) status = asi_exported_ready(f, error);
+  if (status == AS_OK && f->new_signals) status = asi_exported_apply(f, error);
   if (status || !f->stale || f->channels == NULL) return status;
   status = evaluate(f, f->t, error);
   f->stale = status != AS_OK;
   return status;
 }
 
-as_status asi_fmu_get(asi_fmu *f, const unsigned *vr, size_t n, double *out, as_error *error) {
+as_status asi_exported_get(asi_exported *f, const unsigned *vr, size_t n, double *out,
+                           as_error *error) {
   for (size_t i = 0; i < n; ++i) {
-    const asi_fmu_variable *v;
+    const asi_exported_variable *v;
     as_status status = find(f, vr[i], &v, error);
-    if (status == AS_OK && v->kind == ASI_FMU_OUTPUT) status = refresh(f, error);
+    if (status == AS_OK && v->kind == ASI_EXPORTED_OUTPUT) status = refresh(f, error);
     if (status) return status;
-    out[i] = v->kind == ASI_FMU_TIME     ? f->t
-             : v->kind == ASI_FMU_OUTPUT ? f->row[f->place[vr[i]]]
-                                         : f->value[vr[i]] + f->slope[vr[i]] * (f->t - f->since);
+    out[i] = v->kind == ASI_EXPORTED_TIME ? f->t
+             : v->kind == ASI_EXPORTED_OUTPUT
+                 ? f->row[f->place[vr[i]]]
+                 : f->value[vr[i]] + f->slope[vr[i]] * (f->t - f->since);
   }
   return AS_OK;
 }
@@ -185,15 +188,15 @@ as_status asi_fmu_get(asi_fmu *f, const unsigned *vr, size_t n, double *out, as_
 // ---- derivatives ------------------------------------------------------------------------------------
 
 /// By the four points of the last inner step that a cubic goes through, [11 y0 - 18 y1 + 9 y2 - 2 y3]/(2 h) with h/3 between them.
-as_status asi_fmu_get_slopes(asi_fmu *f, const unsigned *vr, size_t n, const int *order,
-                             double *out, as_error *error) {
+as_status asi_exported_get_slopes(asi_exported *f, const unsigned *vr, size_t n, const int *order,
+                                  double *out, as_error *error) {
   static const double weight[] = {11.0, -18.0, 9.0, -2.0};
   as_status status = refresh(f, error);
   for (size_t i = 0; i < n && status == AS_OK; ++i) {
-    const asi_fmu_variable *v;
+    const asi_exported_variable *v;
     status = find(f, vr[i], &v, error);
     out[i] = 0.0;
-    if (status == AS_OK && (v->kind != ASI_FMU_OUTPUT || order[i] != 1))
+    if (status == AS_OK && (v->kind != ASI_EXPORTED_OUTPUT || order[i] != 1))
       status = asi_fail(error, AS_ERR_ARGUMENT, f->t, v->name,
                         "Derivative %d of \"%.80s\" is not known: only the first of outputs is.",
                         order[i], v->name);
@@ -214,12 +217,13 @@ as_status asi_fmu_get_slopes(asi_fmu *f, const unsigned *vr, size_t n, const int
   return status;
 }
 
-static as_status check_known(const asi_fmu *f, const unsigned *known, size_t n, as_error *error) {
+static as_status check_known(const asi_exported *f, const unsigned *known, size_t n,
+                             as_error *error) {
   for (size_t i = 0; i < n; ++i) {
-    const asi_fmu_variable *v;
+    const asi_exported_variable *v;
     const as_status status = find(f, known[i], &v, error);
     if (status) return status;
-    if (!asi_fmu_is_settable(v->kind) || v->kind == ASI_FMU_PARAMETER)
+    if (!asi_exported_is_settable(v->kind) || v->kind == ASI_EXPORTED_PARAMETER)
       return asi_fail(error, AS_ERR_ARGUMENT, f->t, v->name,
                       "There are no derivatives by \"%.80s\": it is neither an input nor tunable.",
                       v->name);
@@ -231,8 +235,8 @@ static as_status check_known(const asi_fmu *f, const unsigned *known, size_t n, 
 #define MOVE 1e-5
 
 /// The outputs with inputs moved by e along the direction; the state is no more that of the caller.
-static as_status move(asi_fmu *f, const unsigned *known, size_t n, const double *seed, double e,
-                      as_error *error) {
+static as_status move(asi_exported *f, const unsigned *known, size_t n, const double *seed,
+                      double e, as_error *error) {
   for (size_t i = 0; i < n; ++i) f->value[known[i]] += e * seed[i];
   f->new_signals = f->stale = true;
   const as_status status = refresh(f, error);
@@ -240,27 +244,28 @@ static as_status move(asi_fmu *f, const unsigned *known, size_t n, const double 
   return status;
 }
 
-static as_status take_scratch(asi_fmu *f, size_t *size, as_error *error) {
-  as_status status = asi_fmu_save(f, NULL, size, error);
+static as_status take_scratch(asi_exported *f, size_t *size, as_error *error) {
+  as_status status = asi_exported_save(f, NULL, size, error);
   if (status == AS_OK && *size > f->scratch_room) {
     free(f->scratch);
     f->scratch = malloc(*size);
     f->scratch_room = f->scratch ? *size : 0;
     if (f->scratch == NULL) return asi_fail_memory(error);
   }
-  return status ? status : asi_fmu_save(f, f->scratch, size, error);
+  return status ? status : asi_exported_save(f, f->scratch, size, error);
 }
 
-as_status asi_fmu_derivatives(asi_fmu *f, const unsigned *unknown, size_t n, const unsigned *known,
-                              size_t n_known, const double *seed, double *out, as_error *error) {
+as_status asi_exported_derivatives(asi_exported *f, const unsigned *unknown, size_t n,
+                                   const unsigned *known, size_t n_known, const double *seed,
+                                   double *out, as_error *error) {
   double e = (double)INFINITY;
   size_t size = 0;
   as_status status = check_known(f, known, n_known, error);
   for (size_t i = 0; i < n && status == AS_OK; ++i) {
-    const asi_fmu_variable *v;
+    const asi_exported_variable *v;
     status = find(f, unknown[i], &v, error);
     out[i] = 0.0;
-    if (status == AS_OK && v->kind != ASI_FMU_OUTPUT)
+    if (status == AS_OK && v->kind != ASI_EXPORTED_OUTPUT)
       status = asi_fail(error, AS_ERR_ARGUMENT, f->t, v->name, "\"%.80s\" is no output.", v->name);
   }
   for (size_t i = 0; i < n_known && status == AS_OK; ++i)
@@ -273,7 +278,7 @@ as_status asi_fmu_derivatives(asi_fmu *f, const unsigned *unknown, size_t n, con
     status = move(f, known, n_known, seed, side * e, error);
     for (size_t i = 0; i < n && status == AS_OK; ++i)
       out[i] += side * f->row[f->place[unknown[i]]] / (2.0 * e);
-    const as_status back = asi_fmu_load(f, f->scratch, size, status ? &ignored : error);
+    const as_status back = asi_exported_load(f, f->scratch, size, status ? &ignored : error);
     if (status == AS_OK) status = back;
   }
   return status;
