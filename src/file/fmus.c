@@ -357,7 +357,14 @@ static as_status add_fmu(asi_reader *r, const asi_kind *kind, const char *name, 
   return status;
 }
 
-static const asi_kind fmu_kind = {NULL,    0,       &table, sizeof(fmu_thing),
-                                  prepare, add_fmu, true,   .text = NULL};
+static const asi_kind fmu_kind = {
+    NULL,
+    0,
+    &table,
+    sizeof(fmu_thing),
+    prepare,
+    add_fmu,
+    true,
+    .text = "a model of another tool, an FMU of FMI 2.0 or 3.0 ([fmu-import.md](fmu-import.md))"};
 static const asi_kind *const kinds[] = {&fmu_kind};
 const asi_section asi_fmu_section = {"FMU", ASI_SORT_BLOCK, kinds, 1, true};
