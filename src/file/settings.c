@@ -1,7 +1,7 @@
 /// Values from outside, `path.to.value=text`: the text is YAML, like what it replaces.
 ///
-/// What a path names must be there, except that a key which the format knows may be new in its mapping: an unknown
-/// one is found by the reader. `null` takes a key away. Items of lists are counted from 0.
+/// What a path names must be there, except that a key which the format knows may be new in its mapping, and so may be the mapping: an
+/// unknown one is found by the reader. `null` takes a key away. Items of lists are counted from 0.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,6 +75,21 @@ static bool holds_names(const char *key, int depth) {
                  row->type == ASI_KEY_TABLES);
 }
 
+/// An empty mapping for a part that is not there, where the format may have one; NULL: it has none.
+static asi_value *add_section(asi_reader *r, asi_value *in, const setting *s, const char *above,
+                              int depth) {
+  if (in->type != ASI_MAP || (above && holds_names(above, depth)) ||
+      (depth == 0 && !asi_table_find(&asi_root_table, s->part)))
+    return NULL;
+  asi_value *section = asi_arena_take(r->arena, sizeof *section);
+  if (section == NULL) return NULL;
+  *section = (asi_value){.type = ASI_MAP, .file = s->file, .weight = 1};
+  setting of_section = *s;
+  of_section.value = section;
+  add_key(r, in, &of_section);
+  return section;
+}
+
 static void complain_missing(asi_reader *r, const setting *s, const asi_value *in,
                              const char *above) {
   asi_hint hint = {.word = s->part};
@@ -90,7 +105,9 @@ static void apply(asi_reader *r, asi_value *root, setting *s) {
   for (int depth = 0;; ++depth) {
     asi_value **slot = find_slot(in, s->part);
     const bool last = is_last(s);
-    if (slot == NULL && (!last || in->type != ASI_MAP || (above && holds_names(above, depth)))) {
+    asi_value *added = slot == NULL && !last ? add_section(r, in, s, above, depth) : NULL;
+    if (slot == NULL && added == NULL &&
+        (!last || in->type != ASI_MAP || (above && holds_names(above, depth)))) {
       complain_missing(r, s, in, above);
       return;
     }
@@ -103,7 +120,7 @@ static void apply(asi_reader *r, asi_value *root, setting *s) {
         *slot = s->value;
       return;
     }
-    in = unshare(r, slot);
+    in = added ? added : unshare(r, slot);
     if (in == NULL) return;
     above = s->part;
     next_part(s);

@@ -612,6 +612,12 @@ static void test_settings(void **state) {
   assert_string_equal(m->title, "another title");
   assert_string_equal(m->parameters[0].place.file, "--set parameters.m=7");
   as_machine_destroy(m);
+  // A section that the file does not have.
+  const char *const new[] = {"simulate.newton.rtol=1e-5", "output.interval=0.5"};
+  m = files_load("tests/files/rolling.yaml", new, 2);
+  assert_near("rtol", m->simulation.integrator.newton.rtol, 1e-5, 0.0);
+  assert_near("interval", m->output.interval, 0.5, 0.0);
+  as_machine_destroy(m);
 }
 
 static void test_settings_refused(void **state) {
@@ -627,7 +633,8 @@ static void test_settings_refused(void **state) {
       {"gravity.3=1", "there is no \"3\" in gravity"},
       {"gravity.-1=1", "there is no \"-1\" in gravity"},
       {"gravity.99999999999999999999=1", "there is no \"99999999999999999999\" in gravity"},
-      {"simulate.tol.rtol=1", "there is no \"tol\" in simulate"},
+      {"simulate.tool.rtol=1", "simulate: there is no key \"tool\" here; did you mean \"tol\"?"},
+      {"simulte.tol.rtol=1", "there is no \"simulte\" in the file; did you mean \"simulate\"?"},
       {"simulate.step.h=1", "there is no \"h\" in step"},
       {"simulate.step=[", "did not find expected node content"},
       {"simulate.step=", "nothing is written here"},
