@@ -108,6 +108,25 @@ typedef struct as_expert {
       round_off_most; ///< [SC.13] round-off may be taken off the error of a step up to this share of the largest component
   double
       round_off_least; ///< [SC.13] it is followed while it is more than this share of the tolerance
+  double
+      stiff_held; ///< [GA.15] what the filter leaves counts if there is so much more of (S - M) w in it than of M w
+  double
+      stiff_growth; ///< [GA.15] the filter makes nothing larger than this, by w . M w, unless S is far from what it has to be: then it is not believed
+  double
+      stiff_excited; ///< [GA.15] a change of v excites something if springs have more than this share of w . M w in w . (S - M) w
+  double stiff_share; ///< [GA.15] something is stiff with more of (S - M) w than this share of M w
+  double
+      path_farthest; ///< [NW.15] a step is predicted from means over shorter ones no farther than this
+  double
+      path_better; ///< [NW.15] and in this way if the last one would have been off by no more than this share of what it was
+  double
+      start_unresolved; ///< [ST.10] a start has something that the step does not resolve where w . (S - M) w is more than this share of w . M w
+  double
+      start_radian; ///< [ST.5] rates are looked at over so much of the time in which the stiffest component vibrates by a radian
+  double
+      start_followed; ///< [ST.17] vibrations with less of (S - M) v_0 than this share of M v_0 are followed: 10 steps and more a period
+  double
+      start_left; ///< [ST.11] what the filter leaves of w . (S - M) w where S is what it has to be, at the most
 } as_expert;
 
 AS_API as_expert as_default_expert(void);

@@ -129,7 +129,7 @@ struct as_model {
   size_t n_mass;
   asi_massive *massive; ///< n_massive: elements that have mass
   int n_massive;
-  bool joins_inertia; ///< all of them are beams, which can have D_q (M v') in f_q
+  bool joins_inertia;         ///< all of them are beams, which can have D_q (M v') in f_q
   asi_inertia_entry *inertia; ///< all their lists
   int *row_joint;             ///< n_lambda + n_psi
   bool *active;               ///< likewise: which rows hold at the start

@@ -171,6 +171,40 @@ static const asi_constant constants[] = {
         "0.1 rtol^(1/2) let cranks that rub pass where they jam"),
     ROW(round_off_least, 0.1, "SC.13",
         "it is followed while it is more than this share of the tolerance", "not apart"),
+    ROW(stiff_held, 30.0, "GA.15",
+        "what the filter leaves counts if there is so much more of (S - M) w in it than of M w",
+        "not apart"),
+    ROW(stiff_growth, 4.0, "GA.15",
+        "the filter makes nothing larger than this, by w . M w, unless S is far from what it has "
+        "to be: then it is not believed",
+        "not apart"),
+    ROW(stiff_excited, 0.05, "GA.15",
+        "a change of v excites something if springs have more than this share of w . M w in w . (S "
+        "- M) w",
+        "not apart"),
+    ROW(stiff_share, 0.5, "GA.15",
+        "something is stiff with more of (S - M) w than this share of M w", "not apart"),
+    ROW(path_farthest, 2.0, "NW.15",
+        "a step is predicted from means over shorter ones no farther than this", "not apart"),
+    ROW(path_better, 0.25, "NW.15",
+        "and in this way if the last one would have been off by no more than this share of what it "
+        "was",
+        "not apart"),
+    ROW(start_unresolved, 0.25, "ST.10",
+        "a start has something that the step does not resolve where w . (S - M) w is more than "
+        "this share of w . M w",
+        "not apart"),
+    ROW(start_radian, 0.1, "ST.5",
+        "rates are looked at over so much of the time in which the stiffest component vibrates by "
+        "a radian",
+        "not apart"),
+    ROW(start_followed, 0.1, "ST.17",
+        "vibrations with less of (S - M) v_0 than this share of M v_0 are followed: 10 steps and "
+        "more a period",
+        "not apart"),
+    ROW(start_left, 0.1, "ST.11",
+        "what the filter leaves of w . (S - M) w where S is what it has to be, at the most",
+        "not apart"),
 };
 
 const asi_constant *asi_constants(int *count) {

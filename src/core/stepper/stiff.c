@@ -28,17 +28,8 @@
 enum { POWERS = 8 };
 static const double filter[POWERS] = {
     0.0, 0.0, 0.0, 2.0 / 47.0, -80.0 / 47.0, 500.0 / 47.0, -1000.0 / 47.0, 625.0 / 47.0};
-// What F leaves counts if there is so much more of (S - M) w in it than of M w.
-#define LEAST_HELD 30.0
-// F makes nothing larger, by w . M w, unless S is far from what it has to be (stiffness below zero, dampers that have
-// come or gone since it was made): then it is not believed.
-#define MAX_GROWTH 4.0
 
 enum { LAG_POWERS = 8 };
-// A change w of v excites something if springs have more than this share of w . M w in w . (S - M) w.
-#define LEAST_EXCITED 0.05
-// Something is stiff with more of (S - M) w than this share of M w.
-#define LEAST_STIFF 0.5
 
 void asi_path_forget(asi_stepper *s) {
   s->path.count = 0;
@@ -57,14 +48,9 @@ static double lag(const asi_stepper *s) {
 // [NW.15] Accelerations of a vibration that steps jump over alternate: extrapolated, they lead far away from where stiff springs let
 // a step end, and Newton's method from there to solutions in which springs have turned over. Positions go on as before.
 
-// A step is predicted from means over shorter ones no farther than this, and in this way if the last one would have been, so much
-// better.
-#define FARTHEST 2.0
-#define BETTER 0.25
-
 double asi_path_reach(const asi_stepper *s) {
   const double *h = s->path.h;
-  return s->path.count > 1 ? fmin((h[0] + s->h) / (h[0] + h[1]), FARTHEST) : 0.0;
+  return s->path.count > 1 ? fmin((h[0] + s->h) / (h[0] + h[1]), s->expert.path_farthest) : 0.0;
 }
 
 double asi_path_mean(const asi_stepper *s, double far, int i) {
@@ -96,7 +82,7 @@ static bool path_leads(const asi_stepper *s) {
     by_path = fmax(by_path, fabs(s->h * asi_path_mean(s, far, i) - s->xi[i]) * per);
     by_rates = fmax(by_rates, fabs(s->path.extrapolated[i] - s->xi[i]) * per);
   }
-  return by_path < BETTER * by_rates;
+  return by_path < s->expert.path_better * by_rates;
 }
 
 // ---- the path ---------------------------------------------------------------------------------------
@@ -313,11 +299,11 @@ static as_status add_held_part(asi_stepper *s, double *w, double *target, bool *
   const double shrunk = s->h / s->factor_h; // what is stiff has to be so in this step, too
   double *const part = s->kkt_rhs;
   (void)spring_force(s, w);
-  const double most = MAX_GROWTH * size_of(s, w);
+  const double most = s->expert.stiff_growth * size_of(s, w);
   const as_status status = find_held_part(s, spring_force, w, part);
   if (status) return status;
   const double share = spring_force(s, part) * fmin(1.0, shrunk * shrunk);
-  *held = share > LEAST_HELD && size_of(s, part) <= most;
+  *held = share > s->expert.stiff_held && size_of(s, part) <= most;
   for (int i = 0; i < n && *held; ++i) target[i] += part[i];
   return AS_OK;
 }
@@ -325,7 +311,7 @@ static as_status add_held_part(asi_stepper *s, double *w, double *target, bool *
 /// Whether springs have a part in a change w of v, as stiff_force() has left it. Leaves f_v evaluated if they may have.
 static as_status look_for_springs(asi_stepper *s, const double *w) {
   const as_point at = asi_point_at_start(s, s->now.v);
-  const double least = LEAST_EXCITED * size_of(s, w);
+  const double least = s->expert.stiff_excited * size_of(s, w);
   if (!s->path.excites && !(work_of(s, w) > least)) return AS_OK;
   const as_status status = asi_blocks(s->kin, &at, AS_BLOCK_BIT(AS_BLOCK_F_V));
   if (status) return status;
@@ -342,13 +328,13 @@ static as_status look_at_changes(asi_stepper *s, double *w) {
   if (status) return status;
   velocity_gap(s, w);
   const double of_gap = stiff_force(s, w, s->residual);
-  if (!s->controlled) s->path.is_stiff = s->path.is_stiff && of_gap > LEAST_STIFF;
+  if (!s->controlled) s->path.is_stiff = s->path.is_stiff && of_gap > s->expert.stiff_share;
   if (!s->controlled) return AS_OK;
   if (!s->path.excites) status = look_for_springs(s, w);
   if (status) return status;
   lag_change(s, w);
   const double of_lag = stiff_force(s, w, s->residual);
-  s->path.is_stiff = s->path.is_stiff && fmax(of_gap, of_lag) > LEAST_STIFF;
+  s->path.is_stiff = s->path.is_stiff && fmax(of_gap, of_lag) > s->expert.stiff_share;
   return look_for_springs(s, w);
 }
 
@@ -376,13 +362,6 @@ as_status asi_correct_stiff_modes(asi_stepper *s, bool changed) {
 
 // ---- starts ---------------------------------------------------------------------------------------
 
-// A start has something that the step does not resolve where w . (S - M) w is more than this share of w . M w. Gyroscopic
-// forces do not count: they turn a motion and store nothing.
-#define LEAST_START_SHARE 0.25
-
-// Rates are looked at over so much of the time h/sqrt(x) that a vibration of the stiffest component takes for a radian.
-#define LOOKED_AT 0.1
-
 enum { START_POWERS = 4 };
 
 // [ST.10] G^3, and G^3 (4 - 3 G)
@@ -394,11 +373,11 @@ typedef struct motion_rates {
   double *vdot, *lambda, *psi, *xdot, *y;
 } motion_rates;
 
-/// Whether w has anything stiff; *mass: w . M w. Leaves (S - M) w in s->residual.
+/// Whether w has anything stiff. Gyroscopic forces do not count: they turn a motion and store nothing. *mass: w . M w. Leaves (S - M) w in s->residual.
 static bool is_stiff(asi_stepper *s, const double *w, double *mass) {
   (void)stiff_force(s, w, s->residual);
   *mass = size_of(s, w);
-  return work_of(s, w) > LEAST_START_SHARE * *mass;
+  return work_of(s, w) > s->expert.start_unresolved * *mass;
 }
 
 static void subtract(double *from, const double *x, int n) {
@@ -484,11 +463,6 @@ static as_status blocks_at_start(asi_stepper *s) {
   return asi_blocks(s->kin, &at, AS_BLOCK_BIT(AS_BLOCK_M) | AS_BLOCK_BIT(AS_BLOCK_F_V));
 }
 
-// [ST.17] Vibrations with less of (S - M) v_0 than this share of M v_0 are followed: 10 steps and more a period.
-#define LEAST_FOLLOWED 0.1
-// [ST.11] What F leaves of w . (S - M) w where S is what it has to be, at the most.
-#define LEFT_OVER 0.1
-
 static double undamped_force(asi_stepper *s, const double *w) {
   return stiff_force(s, w, s->residual);
 }
@@ -505,13 +479,13 @@ static as_status calm_velocity_once(asi_stepper *s, bool *calmed) {
   double *w = s->path.change, *part = s->kkt_rhs;
   *calmed = false;
   memcpy(w, s->v0, (size_t)n * sizeof(double));
-  if (!(undamped_force(s, w) > LEAST_STIFF)) return AS_OK;
+  if (!(undamped_force(s, w) > s->expert.stiff_share)) return AS_OK;
   const double before = work_of(s, w), energy = size_of(s, w);
   const as_status status = find_held_part(s, undamped_force, w, part);
   if (status) return status;
-  if (!(undamped_work(s, part) > LEAST_HELD * size_of(s, part))) return AS_OK;
+  if (!(undamped_work(s, part) > s->expert.stiff_held * size_of(s, part))) return AS_OK;
   for (int i = 0; i < n; ++i) w[i] = s->v0[i] - part[i];
-  if (!(fabs(undamped_work(s, w)) <= LEFT_OVER * before)) return AS_OK;
+  if (!(fabs(undamped_work(s, w)) <= s->expert.start_left * before)) return AS_OK;
   s->blow.kinetic[0] += (size_of(s, w) - energy) / (2.0 * stages_of(s).mass);
   memcpy(s->v0, w, (size_t)n * sizeof(double));
   *calmed = true;
@@ -548,7 +522,7 @@ static as_status calm_velocity(asi_stepper *s, asi_assemble_start *assemble, boo
   if (s->controlled) return AS_OK;
   memcpy(s->path.change, s->v0, n);
   const double share = spring_force(s, s->path.change);
-  *remade = share > LEAST_FOLLOWED;
+  *remade = share > s->expert.start_followed;
   if (!*remade) return AS_OK;
   memset(s->next.v, 0, n);
   memset(s->next.vdot, 0, n);
@@ -557,7 +531,7 @@ static as_status calm_velocity(asi_stepper *s, asi_assemble_start *assemble, boo
   as_status status = factor_at_start(s, assemble, false);
   if (status == AS_OK) status = blocks_at_start(s);
   if (status == AS_OK) status = note_vibration(s);
-  if (status == AS_OK && share > LEAST_STIFF) status = calm_velocity_once(s, calmed);
+  if (status == AS_OK && share > s->expert.stiff_share) status = calm_velocity_once(s, calmed);
   return status || !*calmed ? status : calm_velocity_once(s, &again);
 }
 
@@ -572,7 +546,8 @@ static double resolved_time(const asi_stepper *s) {
         stiffest = fmax(stiffest, s->active->value[s->active->diagonal[stage.last + j]] /
                                           (stage.mass * M->value[k]) -
                                       1.0);
-  return stiffest > LEAST_START_SHARE ? LOOKED_AT * s->h / sqrt(stiffest) : s->h;
+  return stiffest > s->expert.start_unresolved ? s->expert.start_radian * s->h / sqrt(stiffest)
+                                               : s->h;
 }
 
 /// [ST.11] Behind a blow accelerations and multipliers are others: v' in a0, multipliers in s->calm_lambda and s->calm_psi.
