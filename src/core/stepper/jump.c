@@ -390,6 +390,7 @@ as_status asi_jump_all(asi_stepper *s, double rtol, bool evaluates, bool *done) 
   }
   *done = *done && status == AS_OK && isfinite(asi_max_motion(p, s->jump.slope)) &&
           isfinite(asi_max_motion(p, s->jump.velocity));
+  s->jump.stiff = filtered;
   if (*done) move_all(s, filtered ? s->jump.shown : s->jump.change);
   return as_status_is_recoverable(status) ? AS_OK : status;
 }

@@ -110,9 +110,9 @@ typedef struct asi_jump_memory {
   double *kept[2]; ///< B and k_v as the last steps have evaluated them, the latest first
   double t[2];     ///< when these ended [s]
   int count;       ///< of them
-  bool stiff;      ///< refining did not contract: [SA.7] serves
-  bool calm;       ///< the next step begins with calm_vdot, [SA.9]
-  double *shown;   ///< [SA.9] n + n_lambda + n_psi + n_x + n_y: what the state jumps by
+  bool stiff; ///< refining does not contract, or has not where something was stiff: [SA.7] serves
+  bool calm;  ///< the next step begins with calm_vdot, [SA.9]
+  double *shown;  ///< [SA.9] n + n_lambda + n_psi + n_x + n_y: what the state jumps by
   double *change; ///< n + n_lambda + n_psi: what v', lambda and psi jump by; n: what the force does
   double *slope;  ///< likewise, what their rates do, and behind it
   double *velocity;   ///< n: index-3: what v jumps by
