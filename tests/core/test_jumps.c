@@ -688,8 +688,8 @@ static void test_saved_responses(void **state) {
 /// steps.
 static void test_saved_jumps(void **state) {
   (void)state;
-  for (int i = 0; i < SUBJECTS; ++i) {
-    const subject *x = &subjects[i];
+  for (int i = 0; i < SUBJECTS + 2; ++i) {
+    const subject *x = i < SUBJECTS ? &subjects[i] : &stiff[i - SUBJECTS];
     as_machine *machine = load(x);
     for (int k = 0; k < 8; ++k) {
       const as_method method = k % 2 == 0 ? AS_METHOD_INDEX2 : AS_METHOD_INDEX3;
