@@ -293,9 +293,9 @@ static void serialize_variables(as_integrator *s, asi_archive *a) {
 void asi_state_serialize(as_integrator *s, asi_archive *a) {
   serialize_variables(s, a);
   serialize_coupled(s, a);
-  asi_system *const systems[] = {&s->stepper.shared,     &s->stepper.eta,       &s->kin.kkt,
-                                 &s->kin.projection,     &s->kin.consistent,    &s->output.kkt,
-                                 &s->output.projection,  &s->output.consistent, &s->output.stiff};
+  asi_system *const systems[] = {&s->stepper.shared,    &s->stepper.eta,       &s->kin.kkt,
+                                 &s->kin.projection,    &s->kin.consistent,    &s->output.kkt,
+                                 &s->output.projection, &s->output.consistent, &s->output.stiff};
   for (int i = 0; i < 9 && !a->damaged; ++i) asi_system_serialize(systems[i], a);
   if (s->stepper.jump.factored && !a->damaged) asi_system_serialize(&s->stepper.jump.system, a);
 }
