@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What a 1 kHz sampled controller costs: instructions per step with it and without (callgrind), the same steps, by the library
-# alone and, with the results of the command, by that; Newton iterations and solutions per step.
+# What a 1 kHz sampled controller costs: instructions per step with it, without (callgrind), and with its law as a continuous formula, the
+# same steps, by the library alone and, with the results of the command, by that; Newton iterations and solutions per step.
 # usage: samples.sh PROGRAM ALPHASTEP [NAME...]
 set -euo pipefail
 
@@ -83,15 +83,15 @@ between() { # NAME U
 }
 
 law='20*(0.3*sin(2*t) - joints.hook.angle) - 2*joints.hook.angle_rate'
-write() { # NAME: with the controller and without
-  for kind in with without; do
+write() { # NAME: with the controller, without, and with its law at every time
+  for kind in with without continuous; do
     {
       echo 'alphastep: 1'
       echo 'gravity: [0, 0, -9.81]'
       machine "$1"
-      [ $kind = with ] && value=blocks.u || value=0
+      case $kind in with) value=blocks.u ;; without) value=0 ;; *) value="($law)" ;; esac
       between "$1" "$value"
-      [ $kind = without ] || echo "  u: {type: sampled, formula: \"$law\", period: 1e-3}"
+      [ $kind != with ] || echo "  u: {type: sampled, formula: \"$law\", period: 1e-3}"
       echo '  }'
       echo 'simulate: {t_end: 0.4, step: 1e-3}'
       echo 'output: {interval: 0.01, channels: [joints.hook.angle]}'
@@ -106,7 +106,7 @@ count() { # FUNCTION PROGRAM ARGUMENT...: instructions in it and what it calls
   sed -n 's/.*Collected : *\([0-9]*\).*/\1/p' "$work/log" | sort -n | tail -1
 }
 
-printf '%-10s %-8s %-8s %12s %12s %6s   %s\n' machine method step without with ratio 'iterations, factorizations, solutions, forces per step: without | with'
+printf '%-10s %-8s %-8s %12s %12s %12s %6s %6s   %s\n' machine method step without continuous with ratio 'of c.' 'iterations, factorizations, solutions, forces per step: without | continuous | with'
 for name in "${names[@]}"; do
   write "$name"
   for method in index-2 index-3; do
@@ -114,13 +114,16 @@ for name in "${names[@]}"; do
       steps=$(awk -v h=$step 'BEGIN { printf "%.0f", 0.4 / h }')
       a=$(count many_steps "$program" "$work/without.yaml" $method $step "$steps")
       of_a=$(cat "$work/out")
+      c=$(count many_steps "$program" "$work/continuous.yaml" $method $step "$steps")
+      of_c=$(cat "$work/out")
       b=$(count many_steps "$program" "$work/with.yaml" $method $step "$steps")
-      awk -v a="$a" -v b="$b" -v n="$steps" -v what="$(printf '%-10s %-8s %-8.3g' "$name" $method $step)" -v x="$of_a" -v y="$(cat "$work/out")" \
-        'BEGIN { printf "%s %12.0f %12.0f %6.2f   %s | %s\n", what, a / n, b / n, b / a, x, y }'
+      awk -v a="$a" -v b="$b" -v c="$c" -v n="$steps" -v what="$(printf '%-10s %-8s %-8.3g' "$name" $method $step)" -v x="$of_a" -v y="$(cat "$work/out")" -v z="$of_c" \
+        'BEGIN { printf "%s %12.0f %12.0f %12.0f %6.2f %6.2f   %s | %s | %s\n", what, a / n, c / n, b / n, b / a, b / c, x, z, y }'
     done
   done
+  c=$(count as_run_go "$alphastep" run "$work/continuous.yaml" -o "$work/results" --force --no-report --no-sync --quiet)
   a=$(count as_run_go "$alphastep" run "$work/without.yaml" -o "$work/results" --force --no-report --no-sync --quiet)
   b=$(count as_run_go "$alphastep" run "$work/with.yaml" -o "$work/results" --force --no-report --no-sync --quiet)
-  awk -v a="$a" -v b="$b" -v what="$(printf '%-10s %-17s' "$name" 'alphastep run')" \
-    'BEGIN { printf "%s %12.0f %12.0f %6.2f\n", what, a / 400, b / 400, b / a }'
+  awk -v a="$a" -v b="$b" -v c="$c" -v what="$(printf '%-10s %-17s' "$name" 'alphastep run')" \
+    'BEGIN { printf "%s %12.0f %12.0f %12.0f %6.2f %6.2f\n", what, a / 400, c / 400, b / 400, b / a, b / c }'
 done

@@ -434,6 +434,123 @@ static void test_memory(void **state) {
   as_machine_destroy(machine);
 }
 
+// ---- stiff springs, factors that steps do not keep ------------------------------------------------------
+
+/// Behind a sample the spring is where it will be long before the first step ends.
+static const subject stiff[] = {
+    {"two links, a stiff damped spring between them",
+     "alphastep: 1\n"
+     "gravity: [0, 0, -9.81]\n"
+     "bodies:\n"
+     "  a: {mass: 2, inertia: [0.1, 0.2, 0.3], position: [0.5, 0, 0]}\n"
+     "  b: {mass: 1, inertia: [0.05, 0.1, 0.1], position: [1.2, 0, 0]}\n"
+     "joints:\n"
+     "  pin: {type: revolute, bodies: [ground, a], point: [0, 0, 0], axis: [0, 1, 0]}\n"
+     "  elbow: {type: revolute, bodies: [a, b], point: [1, 0, 0], axis: [0, 1, 0]}\n"
+     "forces:\n"
+     "  motor: {type: actuator, joint: pin, force: 20*blocks.u}\n"
+     "  flex: {type: torsion, bodies: [a, b], axis: [0, 1, 0], stiffness: 1e6, damping: 1000}\n"
+     "blocks:\n"
+     "  u: {type: sampled, formula: sin(6*t) + 0.5 - joints.pin.angle_rate, period: 0.04}\n",
+     0.04, false},
+    {"the same, with what an accelerometer says in the torque",
+     "alphastep: 1\n"
+     "gravity: [0, 0, -9.81]\n"
+     "bodies:\n"
+     "  a: {mass: 2, inertia: [0.1, 0.2, 0.3], position: [0.5, 0, 0]}\n"
+     "  b: {mass: 1, inertia: [0.05, 0.1, 0.1], position: [1.2, 0, 0]}\n"
+     "joints:\n"
+     "  pin: {type: revolute, bodies: [ground, a], point: [0, 0, 0], axis: [0, 1, 0]}\n"
+     "  elbow: {type: revolute, bodies: [a, b], point: [1, 0, 0], axis: [0, 1, 0]}\n"
+     "forces:\n"
+     "  motor: {type: actuator, joint: pin, force: 20*blocks.u + 0.5*blocks.y}\n"
+     "  flex: {type: torsion, bodies: [a, b], axis: [0, 1, 0], stiffness: 1e6, damping: 1000}\n"
+     "blocks:\n"
+     "  u: {type: sampled, formula: sin(6*t) + 0.5 - joints.pin.angle_rate, period: 0.04}\n"
+     "  y: {type: signal, formula: -bodies.b.acceleration.z}\n",
+     0.04, false}};
+
+/// [SA.9] Steps go on. v' and lambda at the sample are those of the force there; behind it v' is off by a quarter of what it is with a start at each
+/// sample (the second machine: by a thirtieth, and q and v by half).
+static void test_stiff(void **state) {
+  (void)state;
+  static const as_method methods[] = {AS_METHOD_INDEX3, AS_METHOD_INDEX2};
+  static const char *const names[] = {"index-3", "index-2"};
+  /// q, v, v' and lambda, at the sample and behind it.
+  static const double most[2][2][4] = {{{5e-7, 1e-5, 2e-5, 2e-5}, {5e-7, 1e-4, 3e-2, 1.5e-3}},
+                                       {{6e-5, 7e-5, 5e-4, 1e-4}, {6e-5, 7e-5, 3e-2, 1e-3}}};
+  for (int i = 0; i < 2; ++i) {
+    as_machine *machine = load(&stiff[i]);
+    for (int m = 0; m < 2; ++m) {
+      values at[3], fine[3];
+      as_integrator *s = begin(machine, methods[m], stiff[i].period / 32);
+      advance(s, SAMPLES * stiff[i].period);
+      assert_true(s->stepper.last.jumped && s->stepper.jump.calm && !s->stepper.first);
+      as_integrator_destroy(s);
+      run(&stiff[i], machine, methods[m], 32, 32, at);
+      run(&stiff[i], machine, AS_METHOD_INDEX2, 1024, 32, fine);
+      for (int place = 0; place < 3; ++place)
+        for (int k = 0; k < 4; ++k) {
+          const double off = distance(&at[place], &fine[place], k) / size_of(&fine[place], k);
+          if (!(off < most[i][place > 0][k]))
+            fail_msg("%s, %s, %d steps behind: %s is off by %.2g", stiff[i].name, names[m], place,
+                     kinds[k], off);
+        }
+    }
+    as_machine_destroy(machine);
+  }
+}
+
+/// Steps that make their factors anew keep the last ones for jumps.
+static void test_without_reuse(void **state) {
+  (void)state;
+  for (int i = 0; i < SUBJECTS; ++i) {
+    const subject *x = &subjects[i];
+    as_machine *machine = load(x);
+    as_integrator_def def = as_default_integrator_def();
+    as_integrator *s = NULL;
+    as_error error;
+    values at, usual[3];
+    def.step = x->period / 16;
+    def.newton.rtol = 1e-11;
+    def.newton.reuse = false;
+    if (as_integrator_create(as_model_problem(machine->model), &def, &s, &error) ||
+        as_integrator_start(s, as_model_initial(machine->model), NULL, &error))
+      fail_msg("%s", error.message);
+    advance(s, SAMPLES * x->period);
+    assert_false(s->stepper.first);
+    take(s, &at);
+    run(x, machine, AS_METHOD_INDEX2, 16, 16, usual);
+    for (int k = 0; k < KINDS; ++k) {
+      const double off = distance(&at, &usual[0], k), size = size_of(&usual[0], k);
+      if (!(off <= 1e-6 * fmax(size, 1e-3)))
+        fail_msg("%s: %s is off by %.2g of %.2g", x->name, kinds[k], off, size);
+    }
+    as_integrator_destroy(s);
+    as_machine_destroy(machine);
+  }
+}
+
+/// Factors of jumps are theirs: looking for an event with complete states does not change a bit.
+static void test_watched(void **state) {
+  (void)state;
+  for (int i = 0; i < SUBJECTS; ++i) {
+    const subject *x = &subjects[i];
+    as_machine *machine = load(x);
+    values at[2];
+    for (int watched = 0; watched < 2; ++watched) {
+      as_integrator *s = begin_watched(machine, AS_METHOD_INDEX2, x->period / 4, watched);
+      advance(s, SAMPLES * x->period);
+      take(s, &at[watched]);
+      as_integrator_destroy(s);
+    }
+    for (int k = 0; k < KINDS; ++k)
+      if (distance(&at[0], &at[1], k) != 0.0)
+        fail_msg("%s: %s differs by %.2g", x->name, kinds[k], distance(&at[0], &at[1], k));
+    as_machine_destroy(machine);
+  }
+}
+
 // ---- responses ----------------------------------------------------------------------------------------
 
 /// The first machines, sampled with 1 kHz; the second force of the second one changes now and then, beside the first one.
@@ -571,8 +688,8 @@ static void test_saved_responses(void **state) {
 /// steps.
 static void test_saved_jumps(void **state) {
   (void)state;
-  for (int i = 0; i < SUBJECTS; ++i) {
-    const subject *x = &subjects[i];
+  for (int i = 0; i < SUBJECTS + 2; ++i) {
+    const subject *x = i < SUBJECTS ? &subjects[i] : &stiff[i - SUBJECTS];
     as_machine *machine = load(x);
     for (int k = 0; k < 8; ++k) {
       const as_method method = k % 2 == 0 ? AS_METHOD_INDEX2 : AS_METHOD_INDEX3;
@@ -588,9 +705,10 @@ static void test_saved_jumps(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_order),      cmocka_unit_test(test_whole_period),
-      cmocka_unit_test(test_jumps),      cmocka_unit_test(test_memory),
-      cmocka_unit_test(test_responses),  cmocka_unit_test(test_saved_responses),
-      cmocka_unit_test(test_saved_jumps)};
+      cmocka_unit_test(test_order),         cmocka_unit_test(test_whole_period),
+      cmocka_unit_test(test_jumps),         cmocka_unit_test(test_memory),
+      cmocka_unit_test(test_responses),     cmocka_unit_test(test_saved_responses),
+      cmocka_unit_test(test_saved_jumps),   cmocka_unit_test(test_stiff),
+      cmocka_unit_test(test_without_reuse), cmocka_unit_test(test_watched)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,12 +28,10 @@ static void swap_systems(as_integrator *s) {
   swap(&s->kin.projection, &s->output.projection);
 }
 
-/// Of a row these are the output's own, otherwise those that jumps at samples keep factors of, [SA.7].
-static void forget_systems(as_integrator *s, bool of_a_row) {
+static void forget_systems(as_integrator *s) {
   asi_system_forget(&s->kin.kkt);
   asi_system_forget(&s->kin.consistent);
   asi_system_forget(&s->kin.projection);
-  if (!of_a_row) s->stepper.jump.factored = false;
 }
 
 /// Blocks that steps do not evaluate anew before they use them: M, if it is constant, and what [NW.7] reads.
@@ -72,7 +70,7 @@ void asi_output_begin(as_integrator *s, bool of_a_row, asi_output *was) {
                       .mode = asi_flush_denormals()};
   asi_keep_blocks(s, false);
   if (of_a_row) swap_systems(s);
-  forget_systems(s, of_a_row); // one time does not depend on the others
+  forget_systems(s); // one time does not depend on the others
   const bool is_left = s->stepper.last.known && s->stepper.last.jumped && s->state.t < s->stepper.t;
   if (!is_left) return;
   // Left of a jump constraints and parameters are those of the step.
@@ -88,7 +86,7 @@ void asi_output_begin(as_integrator *s, bool of_a_row, asi_output *was) {
 }
 
 void asi_output_end(as_integrator *s, const asi_output *was) {
-  forget_systems(s, was->of_a_row);
+  forget_systems(s);
   if (was->of_a_row) swap_systems(s);
   asi_keep_blocks(s, true);
   s->kin.statistics = was->statistics; // output is not the integrator's work

@@ -115,10 +115,11 @@ static as_status prepare_constraints(as_integrator *s, double t, const double *q
   if (report->degrees_of_freedom == 0 && s->kin.problem->def.scleronomic)
     asi_log(&s->kin, AS_LOG_WARNING,
             "The constraints leave no freedom, and none of them moves: nothing will.");
-  asi_system *const systems[] = {&s->stepper.step,   &s->stepper.shared, &s->kin.kkt,
-                                 &s->kin.consistent, &s->output.kkt,     &s->output.consistent};
+  asi_system *const systems[] = {&s->stepper.step,       &s->stepper.shared, &s->kin.kkt,
+                                 &s->kin.consistent,     &s->output.kkt,     &s->output.consistent,
+                                 &s->stepper.jump.system};
   as_status reserved = AS_OK;
-  for (int i = 0; i < 6 && reserved == AS_OK; ++i)
+  for (int i = 0; i < 7 && reserved == AS_OK; ++i)
     reserved = asi_sharing_reserve(&s->kin, systems[i]);
   return reserved;
 }

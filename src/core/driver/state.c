@@ -154,6 +154,9 @@ static void serialize_jump(as_integrator *s, asi_archive *a) {
   asi_archive_count(a, &jump->factor_age);
   asi_archive_count(a, &jump->seen_age);
   asi_archive_bool(a, &jump->factored);
+  asi_archive_bool(a, &jump->stiff);
+  asi_archive_bool(a, &jump->calm);
+  if (jump->calm) asi_archive_doubles(a, s->stepper.calm_vdot, (size_t)p->n);
   asi_archive_double(a, &jump->response.t);
   asi_archive_double(a, &jump->response.h);
   asi_archive_double(a, &jump->response.most);
@@ -294,6 +297,7 @@ void asi_state_serialize(as_integrator *s, asi_archive *a) {
                                  &s->kin.projection,    &s->kin.consistent,    &s->output.kkt,
                                  &s->output.projection, &s->output.consistent, &s->output.stiff};
   for (int i = 0; i < 9 && !a->damaged; ++i) asi_system_serialize(systems[i], a);
+  if (s->stepper.jump.factored && !a->damaged) asi_system_serialize(&s->stepper.jump.system, a);
 }
 
 // ---- snapshots ------------------------------------------------------------------------------------

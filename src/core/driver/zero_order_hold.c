@@ -175,23 +175,21 @@ static as_status force_change(as_integrator *s, const double *before, double *ch
 
 /// Goes on where held signals have changed.
 static as_status jump(as_integrator *s, const double *before) {
-  bool done = false;
+  const double rtol = isnan(s->def.newton.rtol) ? 1e-8 : s->def.newton.rtol;
+  const bool automatic = isnan(s->def.step), possible = asi_jump_is_possible(&s->stepper);
   double *const change = s->stepper.jump.force;
+  bool done = false;
   as_status status = AS_OK;
-  if (asi_jump_is_possible(&s->stepper)) {
-    const double rtol = isnan(s->def.newton.rtol) ? 1e-8 : s->def.newton.rtol;
-    const bool automatic = isnan(s->def.step);
-    if (asi_jump_is_coupled(&s->stepper)) {
-      status = asi_jump_all(&s->stepper, rtol, automatic, &done);
-    } else {
-      status = force_change(s, before, change);
-      if (status == AS_OK && asi_max_force(s->kin.problem, change) == 0.0) return AS_OK;
-      if (status == AS_OK) status = asi_jump(&s->stepper, change, rtol, automatic, &done);
-    }
-    if (status) return status;
+  if (possible && !asi_jump_is_coupled(&s->stepper)) {
+    status = force_change(s, before, change);
+    if (status == AS_OK && asi_max_force(s->kin.problem, change) == 0.0) return AS_OK;
+    if (status == AS_OK) status = asi_jump(&s->stepper, change, rtol, automatic, &done);
   }
+  if (possible && status == AS_OK && asi_jump_is_coupled(&s->stepper))
+    status = asi_jump_all(&s->stepper, rtol, automatic, &done);
+  if (status) return status;
   if (!done) return asi_restart_forces(s);
-  asi_control_move(s);
+  if (automatic) asi_control_move(s);
   asi_publish(s, s->stepper.t, &s->stepper.now);
   return AS_OK;
 }

@@ -89,6 +89,9 @@ as_status asi_kinematics_create(asi_kinematics *s, bool with_bt, as_error *error
 as_status asi_kinematics_make_systems(const asi_kinematics *s, asi_system *kkt,
                                       asi_system *projection, asi_system *consistent,
                                       as_error *error);
+/// Another one for accelerations and multipliers, with x' and y where there are any.
+as_status asi_kinematics_make_start_system(const asi_kinematics *s, asi_system *out,
+                                           as_error *error);
 void asi_kinematics_free(asi_kinematics *s);
 /// Lets the problem note in its held signals where it is. What it cannot tell stays as it was.
 void asi_follow(asi_kinematics *s, double t, const asi_values *at);

@@ -47,27 +47,45 @@ int asi_consistent_terms(const as_problem *p, asi_term *term) {
   return i;
 }
 
+static as_status make_kkt(const asi_kinematics *s, asi_system *out, as_error *error) {
+  const as_problem *p = s->problem;
+  asi_term terms[ASI_MAX_TERMS];
+  const int n_terms = kkt_terms(p, false, terms);
+  return asi_system_init(out, p, &s->tangent, ASI_UNKNOWNS_ONE_STAGE,
+                         p->n + p->def.n_lambda + p->def.n_psi, terms, n_terms,
+                         out != &s->kkt ? &s->kkt : NULL, error);
+}
+
+static as_status make_consistent(const asi_kinematics *s, asi_system *out, as_error *error) {
+  const as_problem *p = s->problem;
+  const int size = p->n + p->def.n_lambda + p->def.n_psi + p->def.n_x + p->def.n_y;
+  asi_term terms[ASI_MAX_TERMS];
+  const int n_terms = asi_consistent_terms(p, terms);
+  return asi_system_init(out, p, &s->tangent, ASI_UNKNOWNS_ONE_STAGE, size, terms, n_terms,
+                         out != &s->consistent ? &s->consistent : NULL, error);
+}
+
+as_status asi_kinematics_make_start_system(const asi_kinematics *s, asi_system *out,
+                                           as_error *error) {
+  const as_problem_def *def = &s->problem->def;
+  return def->n_x + def->n_y > 0 ? make_consistent(s, out, error) : make_kkt(s, out, error);
+}
+
 as_status asi_kinematics_make_systems(const asi_kinematics *s, asi_system *kkt,
                                       asi_system *projection, asi_system *consistent,
                                       as_error *error) {
   const as_problem *p = s->problem;
   const bool again = kkt != &s->kkt;
-  const int size = p->n + p->def.n_lambda + p->def.n_psi;
-  asi_term terms[ASI_MAX_TERMS];
-  int n_terms = kkt_terms(p, false, terms);
-  as_status status = asi_system_init(kkt, p, &s->tangent, ASI_UNKNOWNS_ONE_STAGE, size, terms,
-                                     n_terms, again ? &s->kkt : NULL, error);
+  as_status status = make_kkt(s, kkt, error);
   if (status == AS_OK && p->def.force_kind == AS_FORCE_GENERAL) {
-    n_terms = kkt_terms(p, true, terms);
-    status = asi_system_init(projection, p, &s->tangent, ASI_UNKNOWNS_ONE_STAGE, size, terms,
-                             n_terms, again ? &s->projection : kkt, error);
+    asi_term terms[ASI_MAX_TERMS];
+    const int n_terms = kkt_terms(p, true, terms);
+    status = asi_system_init(projection, p, &s->tangent, ASI_UNKNOWNS_ONE_STAGE,
+                             p->n + p->def.n_lambda + p->def.n_psi, terms, n_terms,
+                             again ? &s->projection : kkt, error);
   }
-  if (status == AS_OK && p->def.n_x + p->def.n_y > 0) {
-    n_terms = asi_consistent_terms(p, terms);
-    status = asi_system_init(consistent, p, &s->tangent, ASI_UNKNOWNS_ONE_STAGE,
-                             size + p->def.n_x + p->def.n_y, terms, n_terms,
-                             again ? &s->consistent : NULL, error);
-  }
+  if (status == AS_OK && p->def.n_x + p->def.n_y > 0)
+    status = make_consistent(s, consistent, error);
   return status;
 }
 

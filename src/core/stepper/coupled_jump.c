@@ -7,7 +7,7 @@
 /// Rows of constraints are those of the jump, not of accelerations: what the discrete solution has there beside the exact one stays, as
 /// in [SA.3]. The equations may be of any kind in Z, so they are evaluated; the matrix is that of the start, [ST.8], which knows
 /// nothing of h: a filter that is fast for the step does not slow this down. Its factors are kept from sample to sample as long as
-/// they contract.
+/// they contract, in a system of its own, which starts and events do not touch.
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -29,13 +29,7 @@
 #define LEAST_CONTRACTION 1e-7
 // Springs (and what dampers do in a step) that are more than this beside inertia do not let v' be at once what it will be, [ST.10].
 #define STIFF 0.4
-enum { MOST_ITERATIONS = 10 };
-
-/// The system of [ST.8].
-static asi_system *system_of(const asi_stepper *s) {
-  const as_problem_def *def = &s->kin->problem->def;
-  return def->n_x + def->n_y > 0 ? &s->kin->consistent : &s->kin->kkt;
-}
+enum { MOST_ITERATIONS = 10, FILTER = 2 };
 
 /// What [SA.7] leaves at s->next; `tangents`: factors come next.
 static as_status evaluate(asi_stepper *s, bool tangents, double *r) {
@@ -56,7 +50,7 @@ static as_status evaluate(asi_stepper *s, bool tangents, double *r) {
                                       [ASI_FN_CHI] = p->def.n_y > 0 ? r + n + rows + nx : NULL};
   const as_block_set wanted = asi_projection_blocks & p->present;
   const as_status status = asi_functions(
-      s->kin, &point, out, tangents ? wanted | asi_system_blocks(system_of(s)) : wanted);
+      s->kin, &point, out, tangents ? wanted | asi_system_blocks(&s->jump.system) : wanted);
   if (status) return status;
   for (int i = 0; i < n; ++i) change[i] = from->vdot[i] - at->vdot[i];
   asi_panels_multiply_add(&p->panels[AS_BLOCK_M], s->kin->block[AS_BLOCK_M].value, -1.0, at->vdot,
@@ -73,13 +67,17 @@ static as_status evaluate(asi_stepper *s, bool tangents, double *r) {
   return AS_OK;
 }
 
+void asi_coupled_forget(asi_stepper *s) {
+  s->jump.factored = false;
+  asi_system_forget(&s->jump.system);
+}
+
 static as_status factorize(asi_stepper *s) {
   const as_problem *p = s->kin->problem;
-  asi_system *system = system_of(s);
+  asi_system *system = &s->jump.system;
   asi_system_assemble(system, s->kin->block, &s->kin->tangent);
   for (int i = p->n + s->kin->redundancy.rows; i < system->size; ++i)
     system->value[system->diagonal[i]] += 1.0;
-  s->jump.factored = false;
   const as_status status =
       asi_factor_shared(s->kin, system, s->t, "the accelerations and multipliers");
   s->jump.factored = status == AS_OK;
@@ -149,7 +147,7 @@ static as_status find(asi_stepper *s, double tolerance, bool *done) {
   for (int i = 0; i < MOST_ITERATIONS && status == AS_OK; ++i) {
     status = evaluate(s, tangents, r);
     if (status == AS_OK && tangents) status = factorize(s);
-    if (status == AS_OK) status = asi_solve(s->kin, system_of(s), s->t, r);
+    if (status == AS_OK) status = asi_solve(s->kin, &s->jump.system, s->t, r);
     if (status) break;
     const double size = apply(s, r);
     if (!isfinite(size)) break;
@@ -167,27 +165,54 @@ static as_status find(asi_stepper *s, double tolerance, bool *done) {
   return status;
 }
 
-/// s->jump.change: s->next less s->now.
-static void take_change(asi_stepper *s) {
+/// [SA.9] in s->next.
+static as_status filter(asi_stepper *s) {
+  const as_problem *p = s->kin->problem;
+  const int stage = p->n + p->def.n_lambda + p->def.n_psi, others = asi_jump_size(p) - stage;
+  const double by_row = (1.0 - s->c.alpha_f) / (1.0 - s->c.alpha_m);
+  double *const r = s->jump.solution, *const behind = r + s->active->size - others;
+  as_status status = AS_OK;
+  asi_copy_values(p, &s->now, &s->next);
+  for (int i = 0; i < FILTER && status == AS_OK; ++i) {
+    status = evaluate(s, false, r);
+    if (status) break;
+    memmove(behind, r + stage, (size_t)others * sizeof(double));
+    for (int k = p->n; k < stage; ++k) r[k] *= by_row;
+    for (int k = stage; k < s->active->size - others; ++k) r[k] = r[k - stage + p->n]; // eta
+    status = asi_solve(s->kin, s->active, s->t, r);
+    memmove(r + stage, behind, (size_t)others * sizeof(double));
+    if (status == AS_OK) (void)apply(s, r);
+  }
+  return status;
+}
+
+/// s->next less s->now.
+static void take_change(const asi_stepper *s, double *out) {
   const as_problem *p = s->kin->problem;
   const asi_values *now = &s->now, *next = &s->next;
   const double *const from[] = {now->vdot, now->lambda, now->psi, now->xdot, now->y};
   const double *const to[] = {next->vdot, next->lambda, next->psi, next->xdot, next->y};
   const int n[] = {p->n, p->def.n_lambda, p->def.n_psi, p->def.n_x, p->def.n_y};
-  double *out = s->jump.change;
   for (int k = 0; k < 5; ++k)
     for (int i = 0; i < n[k]; ++i) *out++ = to[k][i] - from[k][i];
 }
 
-as_status asi_coupled_change(asi_stepper *s, double tolerance, bool *done) {
+as_status asi_coupled_change(asi_stepper *s, double tolerance, bool *filtered, bool *done) {
   const as_problem *p = s->kin->problem;
   *done = false;
   asi_copy_values(p, &s->now, &s->next);
   as_status status = find(s, tolerance, done);
-  if (!*done) s->jump.factored = false;
+  if (!*done) asi_coupled_forget(s);
   if (status || !*done) return status;
-  take_change(s);
-  const double size = asi_max_motion(p, s->jump.change);
-  *done = size == 0.0 || !(asi_stiff_share(s, s->jump.change) > STIFF);
-  return AS_OK;
+  take_change(s, s->jump.shown);
+  const size_t size = (size_t)asi_jump_size(p) * sizeof(double);
+  memcpy(s->jump.change, s->jump.shown, size);
+  if (asi_max_motion(p, s->jump.change) == 0.0) return AS_OK;
+  if (asi_stiff_share(s, s->jump.change) > STIFF) {
+    *filtered = true;
+    status = filter(s);
+    take_change(s, s->jump.change);
+  }
+  *done = status == AS_OK && isfinite(asi_max_motion(p, s->jump.change));
+  return status;
 }

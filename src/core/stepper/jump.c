@@ -47,7 +47,7 @@ bool asi_jump_applies(const asi_stepper *s) {
 
 bool asi_jump_is_coupled(const asi_stepper *s) {
   const as_problem_def *def = &s->kin->problem->def;
-  return def->force_kind == AS_FORCE_GENERAL || def->n_x + def->n_y > 0;
+  return def->force_kind == AS_FORCE_GENERAL || def->n_x + def->n_y > 0 || s->jump.stiff;
 }
 
 int asi_jump_size(const as_problem *p) {
@@ -63,6 +63,7 @@ void asi_jump_lay_out(asi_stepper *s, asi_layout *layout) {
   if (!asi_jump_applies(s)) return;
   const size_t n = (size_t)p->n, stage = n + (size_t)p->def.n_lambda + (size_t)p->def.n_psi;
   const size_t all = (size_t)asi_jump_size(p);
+  s->jump.shown = asi_layout_take(layout, all);
   s->jump.change = asi_layout_take(layout, all + n);
   s->jump.slope = asi_layout_take(layout, all + n + (size_t)p->def.n_lambda);
   s->jump.velocity = s->jump.slope ? s->jump.slope + all : NULL;
@@ -80,7 +81,8 @@ void asi_jump_forget(asi_stepper *s) {
   s->jump.count = 0;
   s->jump.factor_age = 0;
   s->jump.seen_age = 0;
-  s->jump.factored = false;
+  s->jump.stiff = s->jump.calm = false;
+  asi_coupled_forget(s);
   asi_response_forget(&s->jump.response);
 }
 
@@ -98,6 +100,7 @@ static bool evaluates_rows(const asi_stepper *s) {
 
 void asi_jump_keep(asi_stepper *s) {
   double *const oldest = s->jump.kept[1];
+  s->jump.calm = false;
   s->jump.kept[1] = s->jump.kept[0];
   s->jump.kept[0] = oldest;
   s->jump.t[1] = s->jump.t[0];
@@ -121,8 +124,7 @@ static bool is_undamped(const asi_stepper *s) {
 bool asi_jump_is_possible(const asi_stepper *s) {
   return asi_jump_applies(s) && !s->first && !isnan(s->factor_h) && s->factor_compliance == 0.0 &&
          s->kin->compliance == 0.0 && s->jump.count == 2 && s->def->improved_start &&
-         s->def->perturbed_start && s->def->newton.reuse && !s->path.excited &&
-         !asi_forces_see_least_norm(s->kin) && !is_undamped(s);
+         s->def->perturbed_start && !asi_forces_see_least_norm(s->kin) && !is_undamped(s);
 }
 
 /// out = (first part of the kept blocks) x: B x, then k_v x.
@@ -296,20 +298,21 @@ static void move_path(asi_stepper *s) {
     add(s->parasite.past[i], 1.0, s->jump.change + p->n, p->def.n_lambda);
 }
 
-/// [SA.5]
-static void move_all(asi_stepper *s) {
+/// [SA.5]; [SA.9] where the state jumps by another `shown`.
+static void move_all(asi_stepper *s, const double *shown) {
   const as_problem *p = s->kin->problem;
-  const int n = p->n, m = p->def.n_lambda;
+  const int n = p->n, m = p->def.n_lambda, states = n + m + p->def.n_psi;
   asi_values *now = &s->now;
-  add(now->vdot, 1.0, s->jump.change, n);
+  s->jump.calm = shown != s->jump.change;
+  for (int i = 0; i < n && s->jump.calm; ++i) s->calm_vdot[i] = now->vdot[i] + s->jump.change[i];
+  add(now->vdot, 1.0, shown, n);
   add_line(now->a, s->jump.change, s->a_offset, s->jump.slope, n);
   add(now->v, 1.0, s->jump.velocity, n);
-  add(now->lambda, 1.0, s->jump.change + n, m);
-  add(now->psi, 1.0, s->jump.change + n + m, p->def.n_psi);
-  const double *const xdot = s->jump.change + n + m + p->def.n_psi;
-  add(now->xdot, 1.0, xdot, p->def.n_x);
-  add(now->w, 1.0, xdot, p->def.n_x);
-  add(now->y, 1.0, xdot + p->def.n_x, p->def.n_y);
+  add(now->lambda, 1.0, shown + n, m);
+  add(now->psi, 1.0, shown + n + m, p->def.n_psi);
+  add(now->xdot, 1.0, shown + states, p->def.n_x);
+  add(now->w, 1.0, s->jump.change + states, p->def.n_x);
+  add(now->y, 1.0, shown + states + p->def.n_x, p->def.n_y);
   add(s->a_rate, 1.0, s->jump.slope, n);
   move_predictions(s);
   move_path(s);
@@ -377,7 +380,8 @@ as_status asi_jump_all(asi_stepper *s, double rtol, bool evaluates, bool *done) 
   const as_problem *p = s->kin->problem;
   const double tolerance = OF_TOLERANCE * rtol;
   as_status status = evaluates || !evaluates_rows(s) ? evaluate_rows(s) : AS_OK;
-  if (status == AS_OK) status = asi_coupled_change(s, tolerance, done);
+  bool filtered = false;
+  if (status == AS_OK) status = asi_coupled_change(s, tolerance, &filtered, done);
   if (status == AS_OK && *done) {
     if (asi_max_motion(p, s->jump.change) <= tolerance * asi_max_motion(p, s->now.vdot))
       clear_slope(s); // as where only states begin to change
@@ -386,7 +390,8 @@ as_status asi_jump_all(asi_stepper *s, double rtol, bool evaluates, bool *done) 
   }
   *done = *done && status == AS_OK && isfinite(asi_max_motion(p, s->jump.slope)) &&
           isfinite(asi_max_motion(p, s->jump.velocity));
-  if (*done) move_all(s);
+  s->jump.stiff = filtered;
+  if (*done) move_all(s, filtered ? s->jump.shown : s->jump.change);
   return as_status_is_recoverable(status) ? AS_OK : status;
 }
 
@@ -394,10 +399,11 @@ as_status asi_jump(asi_stepper *s, const double *force, double rtol, bool evalua
   const double size = asi_response_size(s, force);
   const as_status status = find_jump(s, force, size, OF_TOLERANCE * rtol, evaluates, done);
   if (*done) {
-    move_all(s);
+    move_all(s, s->jump.change);
     asi_response_follow(s, force, size);
     return AS_OK;
   }
   asi_response_forget(&s->jump.response);
+  s->jump.stiff = true;
   return as_status_is_recoverable(status) ? AS_OK : status;
 }

@@ -103,14 +103,14 @@ static void rate_weights(const asi_track *x, double t, double *w) {
   }
 }
 
-/// out = factor sum w_i R_i, of the first n
-static void add_up(const asi_track *x, double factor, const double *w, int n, double *out) {
-  memset(out, 0, (size_t)n * sizeof(double));
-  for (int i = 0; i < x->count; ++i) {
-    const double *restrict from = x->value[i];
-    const double by = factor * w[i];
-    for (int k = 0; k < n; ++k) out[k] += by * from[k];
-  }
+/// out = factor sum w_i R_i, of the first n; there are zeros where there is no R_i.
+static void add_up(const asi_track *x, double factor, const double *w, int n,
+                   double *restrict out) {
+  double by[ASI_RESPONSES] = {0.0};
+  const double *const a = x->value[0], *const b = x->value[1], *const c = x->value[2],
+                      *const d = x->value[3];
+  for (int i = 0; i < x->count; ++i) by[i] = factor * w[i];
+  for (int k = 0; k < n; ++k) out[k] = by[0] * a[k] + by[1] * b[k] + by[2] * c[k] + by[3] * d[k];
 }
 
 static void guess(const asi_stepper *s, const asi_track *x, double size, double *out) {

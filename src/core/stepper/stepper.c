@@ -75,6 +75,12 @@ static const asi_method *const methods[] = {[AS_METHOD_INDEX3] = &asi_method_ind
                                             [AS_METHOD_INDEX2] = &asi_method_index2,
                                             [AS_METHOD_SOI2] = &asi_method_soi2};
 
+static as_status begin_calmly(asi_stepper *s, double h) {
+  const as_status status = methods[s->def->method]->begin(s, h);
+  if (s->jump.calm) s->vdot0 = s->calm_vdot; // [SA.9]
+  return status;
+}
+
 static void accept_and_keep(asi_stepper *s) {
   methods[s->def->method]->accept(s);
   asi_jump_keep(s);
@@ -85,6 +91,7 @@ as_status asi_stepper_choose(asi_stepper *s, as_error *error) {
   s->method = methods[s->def->method];
   if (asi_jump_applies(s)) {
     s->keeping = *s->method;
+    s->keeping.begin = begin_calmly;
     s->keeping.accept = accept_and_keep;
     s->method = &s->keeping;
   }
@@ -183,6 +190,10 @@ as_status asi_stepper_create(asi_stepper *s, as_error *error) {
   s->predictor.per = p->per_typical;
   set_parasitic_roots(&s->predictor, s->def->method, &s->c);
   if (status) return status;
+  if (asi_jump_applies(s)) {
+    const as_status made = asi_kinematics_make_start_system(s->kin, &s->jump.system, error);
+    if (made) return made;
+  }
   const size_t rows = (size_t)s->kin->redundancy.rows;
   s->last.inactive = asi_calloc(rows, sizeof(bool));
   s->last.implied = asi_calloc(rows, sizeof(bool));
@@ -193,6 +204,7 @@ void asi_stepper_free(asi_stepper *s) {
   asi_system_free(&s->step);
   asi_system_free(&s->shared);
   asi_system_free(&s->eta);
+  asi_system_free(&s->jump.system);
   free(s->eta_part);
   free(s->last.inactive);
   free(s->last.implied);

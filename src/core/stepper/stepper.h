@@ -110,14 +110,18 @@ typedef struct asi_jump_memory {
   double *kept[2]; ///< B and k_v as the last steps have evaluated them, the latest first
   double t[2];     ///< when these ended [s]
   int count;       ///< of them
+  bool stiff; ///< refining does not contract, or has not where something was stiff: [SA.7] serves
+  bool calm;  ///< the next step begins with calm_vdot, [SA.9]
+  double *shown;  ///< [SA.9] n + n_lambda + n_psi + n_x + n_y: what the state jumps by
   double *change; ///< n + n_lambda + n_psi: what v', lambda and psi jump by; n: what the force does
   double *slope;  ///< likewise, what their rates do, and behind it
   double *velocity;   ///< n: index-3: what v jumps by
   double *eta;        ///< n_lambda: index-2: what eta/h does
   double contraction; ///< of refinements, as observed last
-  long factor_age; ///< with factors this old; 0: not yet. [SA.7]: how many jumps they have served
-  long seen_age;   ///< [SA.7]: how many they had when the contraction was observed; 0: not yet
-  bool factored;   ///< [SA.7]: there are factors from a jump before
+  long factor_age;   ///< with factors this old; 0: not yet. [SA.7]: how many jumps they have served
+  long seen_age;     ///< [SA.7]: how many they had when the contraction was observed; 0: not yet
+  bool factored;     ///< [SA.7]: there are factors from a jump before
+  asi_system system; ///< [SA.7]: of these, and of nothing else
   asi_response response;
   double *force, *turned, *row, *solution, *guess; ///< scratch
 } asi_jump_memory;
@@ -311,7 +315,7 @@ as_status asi_index3_velocity(asi_stepper *s, const double *vddot, double *v);
 
 /// Whether there are samplers, and the method is a collocated one.
 bool asi_jump_applies(const asi_stepper *s);
-/// Whether what jumps is that of [SA.7]: there are x and y, or forces that depend on multipliers.
+/// Whether what jumps is that of [SA.7]: there are x and y, forces that depend on multipliers, or stiff springs.
 bool asi_jump_is_coupled(const asi_stepper *s);
 /// How many numbers jump: v', lambda, psi, x' and y.
 int asi_jump_size(const as_problem *p);
@@ -334,9 +338,11 @@ as_status asi_jump_all(asi_stepper *s, double rtol, bool evaluates, bool *done);
 
 // coupled_jump.c ----------------------------------------------------------------------------------
 
-/// [SA.7] Solves for s->jump.change with held signals as they are now, to `tolerance`. *done: it has been found, and nothing is too
-/// stiff for it to be at once what it will be.
-as_status asi_coupled_change(asi_stepper *s, double tolerance, bool *done);
+/// [SA.7] Solves for s->jump.change with held signals as they are now, to `tolerance`. *filtered: something is too stiff for it to be
+/// what it will be; then this is s->jump.shown, and s->jump.change that of [SA.9]. *done: it has been found.
+as_status asi_coupled_change(asi_stepper *s, double tolerance, bool *filtered, bool *done);
+/// Its factors are those of another machine, or do not serve.
+void asi_coupled_forget(asi_stepper *s);
 
 // response.c --------------------------------------------------------------------------------------
 
