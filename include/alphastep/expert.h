@@ -108,6 +108,8 @@ typedef struct as_expert {
       round_off_most; ///< [SC.13] round-off may be taken off the error of a step up to this share of the largest component
   double
       round_off_least; ///< [SC.13] it is followed while it is more than this share of the tolerance
+  double
+      least_threaded; ///< [LS.3] smaller machines, by velocities and rows of constraints, stay on one thread
 } as_expert;
 
 AS_API as_expert as_default_expert(void);

@@ -424,6 +424,8 @@ as_status asi_system_init(asi_system *s, const as_problem *p, const asi_tangent_
     status = like->solver->ops->twin(like->solver, &s->solver, error);
   else
     status = make_solver(s, error);
+  if (status == AS_OK && motion->pool && s->solver->ops->use_threads)
+    status = s->solver->ops->use_threads(s->solver, motion->pool, error);
   if (status || !(asi_system_blocks(s) & asi_multiplier_blocks)) return status;
   s->sharing = asi_low_rank_create(size, p->def.n_lambda + p->def.n_psi);
   return s->sharing ? AS_OK : asi_fail_memory(error);

@@ -37,6 +37,8 @@ typedef struct asi_term {
 
 /// How the configuration moves with v' and with eta: matrices with values over fixed patterns.
 typedef struct asi_tangent_map {
+  asi_pool *
+      pool; ///< threads of whoever it belongs to, which work on systems over it, too; NULL: there is one
   asi_pattern t_pattern; ///< n x n
   asi_panels t_panels;
   as_matrix t;

@@ -171,6 +171,9 @@ static const asi_constant constants[] = {
         "0.1 rtol^(1/2) let cranks that rub pass where they jam"),
     ROW(round_off_least, 0.1, "SC.13",
         "it is followed while it is more than this share of the tolerance", "not apart"),
+    ROW(least_threaded, 3000.0, "LS.3",
+        "smaller machines, by velocities and rows of constraints, stay on one thread",
+        "trees, lattices and chains, bench/threads"),
 };
 
 const asi_constant *asi_constants(int *count) {
