@@ -63,7 +63,7 @@ if(MINGW_C_COMPILER AND MINGW_AR)
     list(APPEND mingw_flags -Werror)
   endif()
   file(GLOB first RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS
-    src/linalg/plain/*.c src/analysis/plain/*.c src/reduction/plain/*.c src/file/plain/*.c src/fmu/runtime/*.c)
+    src/base/plain/*.c src/linalg/plain/*.c src/analysis/plain/*.c src/reduction/plain/*.c src/file/plain/*.c src/fmu/runtime/*.c)
   file(GLOB rest RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS
     src/base/*.c src/base/windows/*.c src/lie/*.c src/linalg/*.c src/core/*/*.c src/expression/*.c src/elements/*.c src/control/*.c src/model/*.c
     src/file/*.c src/results/*.c)
