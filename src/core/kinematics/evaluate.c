@@ -230,8 +230,9 @@ static void add_constraint_forces(asi_evaluator *e, const as_point *at, const as
   const as_problem *p = e->problem;
   if (p->def.force_kind == AS_FORCE_GENERAL) return;
   if (p->def.n_lambda > 0)
-    e->constraint_force = asi_panels_multiply_transposed_add_sized(
-        &p->panels[AS_BLOCK_G_Q], blocks[AS_BLOCK_G_Q].value, -1.0, at->lambda, out, p->typical);
+    e->constraint_force = asi_panels_multiply_transposed_add_sized_by(
+        e->pool, &p->panels[AS_BLOCK_G_Q], blocks[AS_BLOCK_G_Q].value, -1.0, at->lambda, out,
+        p->typical);
   if (p->def.n_psi > 0)
     asi_panels_multiply_transposed_add(&p->panels[AS_BLOCK_K_V], blocks[AS_BLOCK_K_V].value, -1.0,
                                        at->psi, out);
@@ -252,7 +253,8 @@ static as_status call_function(asi_evaluator *e, asi_function function, const as
   switch (function) {
   case ASI_FN_MA:
     memset(out, 0, (size_t)p->n * sizeof(double));
-    asi_panels_multiply_add(&p->panels[AS_BLOCK_M], blocks[AS_BLOCK_M].value, 1.0, at->vdot, out);
+    asi_panels_multiply_add_by(e->pool, &p->panels[AS_BLOCK_M], blocks[AS_BLOCK_M].value, 1.0,
+                               at->vdot, out);
     return AS_OK;
   case ASI_FN_F:
     point.vdot = NULL;

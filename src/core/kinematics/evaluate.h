@@ -15,6 +15,7 @@ typedef struct asi_difference_work {
 
 typedef struct asi_evaluator {
   const as_problem *problem;
+  asi_pool *pool; ///< threads for products; callbacks belong to the caller's. NULL: there is one
   as_statistics *count; ///< where evaluations are counted
   as_error *error;      ///< where failures go; set by each public function
   double rate;          ///< [SZ.2] of the motion: typical sizes are moved in its inverse [1/s]
