@@ -13,6 +13,7 @@
 
 #include "alphastep/alphastep.h"
 #include "files.h"
+#include "machines.h"
 #include "problems/loops.h"
 #include "saved.h"
 
@@ -183,6 +184,95 @@ static void test_machines(void **state) {
   }
 }
 
+/// Bodies that hang on each other in a tree by balls and hinges, on both spaces, with springs, dampers, joints to the ground, and a body
+/// that nothing touches. `loops`: neighbours on the same level are joined by bushings.
+static as_model *build_tree(int n_bodies, as_space_kind space, bool loops) {
+  as_builder *b = machine_builder(0.5, 0.0, -9.81);
+  as_body_id body[200];
+  double x[200];
+  assert_in_range(n_bodies, 1, 200);
+  for (int i = 0; i < n_bodies; ++i) {
+    const int parent = (i - 1) / 2, level = (int)floor(log2(i + 1.0) + 1e-9);
+    as_body_def def = as_default_body_def();
+    x[i] = i == 0 ? 0.0 : x[parent] + 0.4 * sin(3.0 * i);
+    def.mass = 1.0 + 0.1 * (i % 5);
+    memcpy(def.inertia, (double[]){0.08, 0.1, 0.12, 0.01, -0.02, 0.015}, sizeof def.inertia);
+    def.position[0] = x[i];
+    def.position[1] = 0.1 * cos(5.0 * i);
+    def.position[2] = -0.7 * level;
+    def.space = space;
+    body[i] = machine_body(b, &def);
+    const double above = i == 0 ? 0.0 : x[parent];
+    const double point[] = {0.5 * (above + x[i]), 0.05 * sin(7.0 * i), 0.35 - 0.7 * level};
+    const double axis[] = {0.3, 1.0, 0.2 * sin(1.0 * i)};
+    char name[32];
+    snprintf(name, sizeof name, "joint %d", i);
+    machine_joint(b, name, i % 3 == 1 ? AS_JOINT_REVOLUTE : AS_JOINT_SPHERICAL,
+                  i == 0 ? AS_GROUND : body[parent], body[i], point, axis);
+    if (i % 4 == 2) {
+      as_spring_def spring = as_default_spring_def();
+      spring.body[0] = i % 8 == 2 ? AS_GROUND : body[i / 3];
+      spring.body[1] = body[i];
+      memcpy(spring.point[0], (double[]){x[i] + 0.3, 0.2, -0.7 * level - 1.0},
+             sizeof spring.point[0]);
+      memcpy(spring.point[1], def.position, sizeof def.position);
+      spring.stiffness = 200.0;
+      spring.damping = 3.0;
+      if (as_builder_add_spring(b, &spring, NULL, &error)) fail_msg("%s", error.message);
+    }
+    if (loops && i > 0 && i % 2 == 0) {
+      as_bushing_def bushing = as_default_bushing_def();
+      bushing.body[0] = body[i - 1];
+      bushing.body[1] = body[i];
+      memcpy(bushing.point, point, sizeof point);
+      for (int k = 0; k < 3; ++k) {
+        bushing.stiffness[k] = 300.0;
+        bushing.damping[k] = 4.0;
+      }
+      if (as_builder_add_bushing(b, &bushing, NULL, &error)) fail_msg("%s", error.message);
+    }
+  }
+  as_body_def loose = as_default_body_def();
+  loose.mass = loose.inertia[0] = loose.inertia[1] = loose.inertia[2] = 1.0;
+  loose.inertia[2] = 1.5;
+  loose.angular_velocity[0] = loose.angular_velocity[2] = 1.0;
+  machine_body(b, &loose);
+  return machine_build(b);
+}
+
+static void run_model(const char *name, as_model *m, double h, int steps) {
+  for (int method = 0; method < 3; ++method) {
+    subject s = {.name = name,
+                 .problem = as_model_problem(m),
+                 .initial = *as_model_initial(m),
+                 .method = methods[method],
+                 .h = h,
+                 .steps = steps};
+    run(&s);
+  }
+  as_model_destroy(m);
+}
+
+/// Evaluation in parts, with joints and forces between these.
+static void test_parts(void **state) {
+  (void)state;
+  run_model("tree of 150", build_tree(150, AS_SPACE_R3SO3, false), 5e-3, 5);
+  run_model("tree of 100 on SE(3)", build_tree(100, AS_SPACE_SE3, false), 5e-3, 5);
+  run_model("tree of 120 with bushings", build_tree(120, AS_SPACE_R3SO3, true), 5e-3, 5);
+  run_model("tree of 120 with bushings on SE(3)", build_tree(120, AS_SPACE_SE3, true), (double)NAN,
+            5);
+  static const char *const settings[] = {"parameters.n=100"};
+  as_machine *chain = files_load("examples/machines/chain/model.yaml", settings, 1);
+  const subject s = {.name = "chain of 100",
+                     .problem = as_model_problem(chain->model),
+                     .initial = *as_model_initial(chain->model),
+                     .method = AS_METHOD_INDEX2,
+                     .h = (double)NAN,
+                     .steps = 10};
+  run(&s);
+  as_machine_destroy(chain);
+}
+
 // ---- one chain that is large ----------------------------------------------------------------------------
 
 /// Large enough for all that is shared out, by default, too.
@@ -225,6 +315,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_refused),  cmocka_unit_test(test_trees),
       cmocka_unit_test(test_lattices), cmocka_unit_test(test_redundant),
-      cmocka_unit_test(test_machines), cmocka_unit_test(test_large)};
+      cmocka_unit_test(test_machines), cmocka_unit_test(test_parts),
+      cmocka_unit_test(test_large)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
