@@ -3,8 +3,9 @@
 /// usage: threads [compare [BODIES [THREADS]]]           trees, lattices and chains: a step with one thread and with several
 ///        threads count MACHINE BODIES METHOD STEPS [THREADS]    takes steps, for a tool that counts instructions
 ///
-/// MACHINE is tree, lattice or chain, METHOD index-2 or index-3. Runs to be compared take turns, and the medians count: wall time, which
-/// means something on an idle computer only.
+/// MACHINE is tree, lattice or chain, METHOD index-2 or index-3. Runs to be compared take turns, and medians count: of wall time, which
+/// means something on an idle computer only, and of the processor time of the caller's thread. That is wall time without others; with two threads
+/// what it does alone, and about half of what is shared.
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdint.h>
@@ -140,26 +141,77 @@ static void step(as_integrator *s, int steps) {
 
 // ---- comparisons ----------------------------------------------------------------------------------------
 
+/// What a step has taken: wall time, and processor time of the caller's thread and of all threads [s].
+typedef struct times {
+  double wall, own, all;
+} times;
+
+static times take_steps(as_integrator *s, int steps) {
+  const times begin = {seconds_of(CLOCK_MONOTONIC), seconds_of(CLOCK_THREAD_CPUTIME_ID),
+                       seconds_of(CLOCK_PROCESS_CPUTIME_ID)};
+  step(s, steps);
+  return (times){(seconds_of(CLOCK_MONOTONIC) - begin.wall) / steps,
+                 (seconds_of(CLOCK_THREAD_CPUTIME_ID) - begin.own) / steps,
+                 (seconds_of(CLOCK_PROCESS_CPUTIME_ID) - begin.all) / steps};
+}
+
+static int compare_double(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+enum { TURNS = 9, STEPS = 4 };
+
+static double median(double *x) {
+  qsort(x, TURNS, sizeof *x, compare_double);
+  return x[TURNS / 2];
+}
+
+/// The same steps with one thread and with several, in turns.
+static void compare(int machine, int method, int n_bodies, int threads) {
+  double wall[2][TURNS], own[2][TURNS], ratio[TURNS];
+  as_model *m = build(machine, n_bodies);
+  as_integrator *s[2] = {start(m, method, 1), start(m, method, threads)};
+  for (int k = 0; k < 2; ++k) step(s[k], 2);
+  for (int i = 0; i < TURNS; ++i) {
+    for (int k = 0; k < 2; ++k) {
+      const times t = take_steps(s[k], STEPS);
+      wall[k][i] = t.wall;
+      own[k][i] = t.own;
+    }
+    ratio[i] = wall[0][i] / wall[1][i];
+  }
+  const as_state *one = as_integrator_state(s[0]), *other = as_integrator_state(s[1]);
+  const size_t size = 6 * (size_t)as_model_bodies(m) * sizeof(double);
+  const bool same =
+      memcmp(one->v, other->v, size) == 0 && memcmp(one->vdot, other->vdot, size) == 0;
+  printf("%-8s %6d bodies, %s: %9.3f ms a step, %9.3f with %d threads: %5.2f times; the caller's "
+         "thread %.2f%s\n",
+         machines[machine].name, n_bodies, method_names[method], 1e3 * median(wall[0]),
+         1e3 * median(wall[1]), threads, median(ratio), median(own[0]) / median(own[1]),
+         same ? "" : "; OTHER RESULTS");
+  fflush(stdout);
+  for (int k = 0; k < 2; ++k) as_integrator_destroy(s[k]);
+  as_model_destroy(m);
+}
+
 static int count(char **argument, int threads) {
   int machine = 0, method = 0;
   while (machine < MACHINES && strcmp(argument[0], machines[machine].name) != 0) ++machine;
   while (method < 2 && strcmp(argument[2], method_names[method]) != 0) ++method;
   const int n_bodies = (int)strtol(argument[1], NULL, 10),
             steps = (int)strtol(argument[3], NULL, 10);
-  if (machine == MACHINES || method == 2 || n_bodies < 1 || steps < 0 || threads < 1) return 2;
+  if (machine == MACHINES || method == 2 || n_bodies < 1 || steps < 1 || threads < 1) return 2;
   as_model *m = build(machine, n_bodies);
   as_integrator *s = start(m, method, threads);
   as_error error;
   as_statistics work;
-  const double begin = seconds_of(CLOCK_MONOTONIC), own = seconds_of(CLOCK_THREAD_CPUTIME_ID),
-               all = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
-  step(s, steps);
-  const double taken = seconds_of(CLOCK_MONOTONIC) - begin;
-  printf("main %.3f all %.3f ms\n", 1e3 * (seconds_of(CLOCK_THREAD_CPUTIME_ID) - own) / steps,
-         1e3 * (seconds_of(CLOCK_PROCESS_CPUTIME_ID) - all) / steps);
+  const times t = take_steps(s, steps);
   stop_if(as_integrator_statistics(s, &work, &error), &error);
-  printf("%ld iterations, %ld factorizations, %ld solutions, %.3f ms a step\n",
-         work.newton_iterations, work.factorizations, work.solves, 1e3 * taken / steps);
+  printf("%ld iterations, %ld factorizations, %ld solutions; %.3f ms a step, %.3f of the caller's "
+         "thread, %.3f of all\n",
+         work.newton_iterations, work.factorizations, work.solves, 1e3 * t.wall, 1e3 * t.own,
+         1e3 * t.all);
   as_integrator_destroy(s);
   as_model_destroy(m);
   return 0;
@@ -167,6 +219,13 @@ static int count(char **argument, int threads) {
 
 int main(int argc, char **argv) {
   const char *mode = argc > 1 ? argv[1] : "compare";
+  if (strcmp(mode, "compare") == 0 && argc <= 4) {
+    const int n_bodies = argc > 2 ? (int)strtol(argv[2], NULL, 10) : 10000;
+    const int threads = argc > 3 ? (int)strtol(argv[3], NULL, 10) : 2;
+    for (int machine = 0; machine < MACHINES; ++machine)
+      for (int method = 0; method < 2; ++method) compare(machine, method, n_bodies, threads);
+    return 0;
+  }
   if (strcmp(mode, "count") == 0 && (argc == 6 || argc == 7) &&
       count(argv + 2, argc == 7 ? (int)strtol(argv[6], NULL, 10) : 1) == 0)
     return 0;
