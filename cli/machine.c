@@ -64,6 +64,21 @@ as_plugin_policy machine_policy(const machine_request *r) {
                             .n_fmu_folders = r->n_fmu_folders};
 }
 
+enum { MOST_THREADS = 64 };
+
+static cli_exit take_threads(const char *text, machine_request *r) {
+  char *end;
+  const long n = text ? strtol(text, &end, 10) : 0;
+  if (text == NULL) return CLI_USAGE;
+  if (end == text || *end != '\0' || n < 1 || n > MOST_THREADS) {
+    cli_complain("`--threads %s` is not like `--threads 4`, and at most %d.", text,
+                 (int)MOST_THREADS);
+    return CLI_USAGE;
+  }
+  r->threads = (int)n;
+  return CLI_DONE;
+}
+
 /// Takes an option; CLI_FELL_SHORT: it is none of ours.
 static cli_exit take_option(int argc, char **argv, int *i, bool writes, machine_request *r) {
   const char *word = argv[*i], *value = NULL;
@@ -89,6 +104,8 @@ static cli_exit take_option(int argc, char **argv, int *i, bool writes, machine_
     r->no_report = true;
   } else if (writes && strcmp(word, "--no-sync") == 0) {
     r->no_sync = true;
+  } else if (writes && cli_option(argc, argv, i, "--threads", &value)) {
+    return take_threads(value, r);
   } else if (writes && strcmp(word, "--accuracy") == 0) {
     r->accuracy = true;
     r->settings[r->n_settings++] = "simulate.accuracy=true";
@@ -104,7 +121,7 @@ static cli_exit take_option(int argc, char **argv, int *i, bool writes, machine_
 
 cli_exit machine_arguments(int argc, char **argv, const char *command, bool writes,
                            machine_request *r) {
-  *r = (machine_request){.settings = calloc((size_t)argc + 1, sizeof *r->settings)};
+  *r = (machine_request){.settings = calloc((size_t)argc + 1, sizeof *r->settings), .threads = 1};
   if (r->settings == NULL || machine_plugin_folders(argc, r) != CLI_DONE)
     return cli_complain_memory();
   bool options = true; // until `--`

@@ -23,6 +23,7 @@ typedef struct machine_request {
   bool no_report; ///< --no-report
   bool no_sync;   ///< --no-sync
   bool accuracy;  ///< --accuracy, which is a setting
+  int threads;    ///< --threads
 } machine_request;
 
 /// Reads the arguments of `alphastep COMMAND`; `writes`: it takes -o, --force and --quiet. Complains.

@@ -123,6 +123,7 @@ static cli_exit prepare_run(job *j) {
   def.integrator.interrupt = signals_interrupt;
   def.integrator.log = complain_log;
   def.integrator.log_user = j;
+  def.integrator.threads = j->request->threads;
   def.t_end = machine->simulation.t_end;
   def.max_steps = machine->simulation.max_steps;
   def.channels = machine->output.channels;
@@ -393,10 +394,9 @@ static cli_exit run_machine(const machine_request *r) {
 static void print_help(void) {
   fputs(
       "Usage: alphastep run MODEL [-o DIR] [--set PATH=VALUE]... [--accuracy] [--force]\n"
-      "                     [--no-report] [--no-sync] [--quiet] [--json]\n"
-      "       alphastep run --resume DIR [MODEL] [--set simulate.t_end=VALUE] [--no-sync] "
-      "[--quiet]\n"
-      "                     [--json]\n"
+      "                     [--no-report] [--no-sync] [--threads N] [--quiet] [--json]\n"
+      "       alphastep run --resume DIR [MODEL] [--set simulate.t_end=VALUE] [--no-sync]\n"
+      "                     [--threads N] [--quiet] [--json]\n"
       "\n"
       "Simulates the machine that the file MODEL (YAML or JSON) describes and writes to the "
       "folder\n"
@@ -422,6 +422,10 @@ static void print_help(void) {
       "--no-report       no report.html; `alphastep report DIR` can make it later\n"
       "--no-sync         do not force files to the disk: a little faster, not safe if the power "
       "fails\n"
+      "--threads N       threads that work on each step of a large machine; default: 1. The "
+      "results "
+      "are\n"
+      "                  the same\n"
       "--quiet           no progress, no summary, no warnings; errors only\n"
       "--json            the summary as JSON on stdout\n"
       "--help            this text\n"

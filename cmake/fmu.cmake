@@ -7,6 +7,7 @@ set(fmu_sources
   src/file/plain/flexible_file.c src/file/plain/fmus.c src/file/plain/libraries.c src/file/plain/mesh.c src/file/plain/value.c)
 # Linear algebra of our own; a test that wants the same bits has it, too.
 add_library(alphastep_plain OBJECT
+  src/base/plain/pool.c
   src/linalg/plain/dense_lu.c src/linalg/plain/minimum_degree.c src/linalg/plain/sparse_lu.c
   src/analysis/plain/without_lapack.c src/reduction/plain/without_lapack.c)
 set(fmu_map ${PROJECT_SOURCE_DIR}/cmake/fmu.map)
@@ -62,7 +63,7 @@ if(MINGW_C_COMPILER AND MINGW_AR)
     list(APPEND mingw_flags -Werror)
   endif()
   file(GLOB first RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS
-    src/linalg/plain/*.c src/analysis/plain/*.c src/reduction/plain/*.c src/file/plain/*.c src/fmu/runtime/*.c)
+    src/base/plain/*.c src/linalg/plain/*.c src/analysis/plain/*.c src/reduction/plain/*.c src/file/plain/*.c src/fmu/runtime/*.c)
   file(GLOB rest RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS
     src/base/*.c src/base/windows/*.c src/lie/*.c src/linalg/*.c src/core/*/*.c src/expression/*.c src/elements/*.c src/control/*.c src/model/*.c
     src/file/*.c src/results/*.c)

@@ -127,6 +127,8 @@ typedef struct as_expert {
       start_followed; ///< [ST.17] vibrations with less of (S - M) v_0 than this share of M v_0 are followed: 10 steps and more a period
   double
       start_left; ///< [ST.11] what the filter leaves of w . (S - M) w where S is what it has to be, at the most
+  double
+      least_threaded; ///< [LS.3] smaller machines, by velocities and rows of constraints, stay on one thread
 } as_expert;
 
 AS_API as_expert as_default_expert(void);

@@ -118,6 +118,9 @@ typedef struct as_integrator_def {
   /// Asked before each step: true ends the call with AS_INTERRUPTED. May be NULL.
   as_interrupt_fn *interrupt;
   void *interrupt_user;
+  /// Threads that work on each step of a large machine, the caller's included; 1 to 64. The results are the same for any number, to the last
+  /// bit. Small machines stay on one, docs/performance.md. Callbacks, and the problem's functions, are called by the caller's thread.
+  int threads;
 } as_integrator_def;
 
 AS_API as_integrator_def as_default_integrator_def(void);

@@ -168,6 +168,9 @@ typedef struct as_evaluation {
 } as_evaluation;
 /// Writes all that is wanted at a point. The point has everything; a function uses of it what its own callback is given.
 typedef int as_evaluate_fn(const as_point *at, const as_evaluation *out, void *user);
+/// Writes what one part of the problem has of that. Parts write to different numbers; each number is made of the same terms in the same order as
+/// by as_evaluate_fn. If one of them fails, all is evaluated again without parts.
+typedef int as_evaluate_part_fn(const as_point *at, const as_evaluation *out, int part, void *user);
 
 /// Writes a name for a component, e.g. `joint "crank", row 2`, for messages.
 typedef void as_describe_fn(as_quantity quantity, int index, char *text, size_t size, void *user);
@@ -269,6 +272,9 @@ typedef struct as_problem_def {
   /// bit; where it does not return AS_DONE, or numbers that are not finite, the single callbacks are asked instead.
   /// May be NULL.
   as_evaluate_fn *evaluate;
+  /// The same in n_evaluate_parts parts, if several may be evaluated at the same time, by several threads: as_integrator_def.threads. May be NULL.
+  as_evaluate_part_fn *evaluate_part;
+  int n_evaluate_parts; ///< at most 4096
   /// Looks at t, q and v at the ends of each step before it counts; for constraints that hold in several
   /// places close to each other, as the teeth of gears do: a long step might end in the wrong one. May be NULL.
   as_step_fn *check_step;

@@ -17,6 +17,7 @@ static inline asi_float_mode asi_flush_denormals(void) {
 }
 
 static inline void asi_restore_denormals(asi_float_mode mode) { _mm_setcsr(mode); }
+static inline asi_float_mode asi_float_mode_now(void) { return _mm_getcsr(); }
 
 #elif defined(__aarch64__) && defined(__GNUC__)
 #include <stdint.h>
@@ -34,12 +35,19 @@ static inline void asi_restore_denormals(asi_float_mode mode) {
   __asm__ volatile("msr fpcr, %0" : : "r"(mode));
 }
 
+static inline asi_float_mode asi_float_mode_now(void) {
+  asi_float_mode now;
+  __asm__ volatile("mrs %0, fpcr" : "=r"(now));
+  return now;
+}
+
 #else
 
 typedef int asi_float_mode;
 
 static inline asi_float_mode asi_flush_denormals(void) { return 0; }
 static inline void asi_restore_denormals(asi_float_mode mode) { (void)mode; }
+static inline asi_float_mode asi_float_mode_now(void) { return 0; }
 
 #endif
 

@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "linalg/front_tasks.h"
 #include "linalg/fronts.h"
 #include "linalg/kernels.h"
 #include "linalg/residual.h"
@@ -83,10 +84,12 @@ struct frontal_solver {
   double *row_scale, *right_side, *residual, *magnitude; ///< n, for that
   asi_solver *
       other; ///< without blocks: dense LU if the matrix is small, else KLU; NULL: not needed so far
-  bool by_other;  ///< the fronts cannot factorize the matrix at hand
-  bool has_other; ///< the other solver has factorized it
-  long count;     ///< factorizations that it made
-  bool known;     ///< there are factors
+  bool by_other;          ///< the fronts cannot factorize the matrix at hand
+  bool has_other;         ///< the other solver has factorized it
+  long count;             ///< factorizations that it made
+  bool known;             ///< there are factors
+  asi_front_tasks *tasks; ///< what threads do; NULL: there is one
+  asi_pool *pool;         ///< threads that share rows of the front at work; NULL: there is one
 };
 
 // ---- elimination ------------------------------------------------------------------------------------
@@ -101,14 +104,33 @@ ASI_INLINED remains remains_of(const frontal_solver *s, const asi_front *f, int 
                    .split = split};
 }
 
-/// Adds what a child has left to its parent's front.
-static void extend_add(const frontal_solver *s, const asi_front *f, const asi_front *child) {
+// Threads share rows of a front if there are so many operations. In so many parts for each of them.
+#define LEAST_SHARED 5e5
+enum { PARTS_OF_ROWS = 3, MOST_PARTS_OF_ROWS = PARTS_OF_ROWS * ASI_MOST_THREADS };
+
+/// Rows of a front, or of one that it gets something from, in parts.
+typedef struct front_rows {
+  const frontal_solver *s;
+  const asi_front *f, *child;
+  int rows, n_parts;
+  double largest[MOST_PARTS_OF_ROWS]; ///< multiplier of each part
+} front_rows;
+
+/// The first row of a part.
+static int row_of(const front_rows *rows, int part) {
+  const int rest = rows->rows % rows->n_parts;
+  return rows->rows / rows->n_parts * part + (part < rest ? part : rest);
+}
+
+/// Adds some rows of what a child has left to its parent's front.
+static void extend_add_rows(const frontal_solver *s, const asi_front *f, const asi_front *child,
+                            int from, int end) {
   const int w = f->w, r = child->r, inside = child->inside, split = f->split;
   const int *place = s->fronts.place + child->rest;
-  const double *left = s->stack + child->left;
+  const double *left = s->stack + child->left + from * child->stride;
   double *const P = s->store + f->store, *const L = P + w * f->length;
   const remains to = remains_of(s, f, split);
-  for (int i = 0; i < r; ++i, left += child->stride) {
+  for (int i = from; i < end; ++i, left += child->stride) {
     const int row = place[i] - w, last = row - split;
     double *pivots = row < 0 ? P + place[i] * f->length : L + row * f->width;
     for (int j = 0; j < inside; ++j) pivots[place[j]] += left[j];
@@ -122,12 +144,71 @@ static void extend_add(const frontal_solver *s, const asi_front *f, const asi_fr
   }
 }
 
+/// Whether so many operations for each of some rows are to be shared; then in how many parts.
+static bool are_shared(const frontal_solver *s, int rows, double operations, front_rows *out) {
+  if (s->pool == NULL || rows * operations < LEAST_SHARED) return false;
+  const int most = PARTS_OF_ROWS * asi_pool_threads(s->pool);
+  out->s = s;
+  out->rows = rows;
+  out->n_parts = rows < most ? rows : most;
+  return true;
+}
+
+static void extend_add_part(int part, int thread, void *context) {
+  const front_rows *rows = context;
+  (void)thread;
+  extend_add_rows(rows->s, rows->f, rows->child, row_of(rows, part), row_of(rows, part + 1));
+}
+
+/// Adds what a child has left to its parent's front.
+static void extend_add(const frontal_solver *s, const asi_front *f, const asi_front *child) {
+  front_rows rows;
+  if (are_shared(s, child->r, 4.0 * child->r, &rows)) {
+    rows.f = f;
+    rows.child = child;
+    asi_pool_run(s->pool, rows.n_parts, extend_add_part, &rows);
+    return;
+  }
+  extend_add_rows(s, f, child, 0, child->r);
+}
+
 /// What the children of a front have left, and room for what it leaves, unless the parent has that.
 static void begin_front(const frontal_solver *s, const asi_front *f) {
   const asi_fronts *fronts = &s->fronts;
   if (!f->direct) memset(s->stack + f->work, 0, (size_t)(f->r * f->stride) * sizeof(double));
   for (int k = 0; k < f->n_children; ++k)
     extend_add(s, f, &fronts->front[fronts->child[f->child + (size_t)k]]);
+}
+
+static asi_task_fn tiled_rows, wide_rows;
+
+/// The rows of a large front below its pivots; returns the largest multiplier.
+ASI_INLINED double eliminate_rows_of(const frontal_solver *s, const asi_front *f, int from, int end,
+                                     int quads) {
+  const remains to = remains_of(s, f, f->split);
+  double *const P = s->store + f->store;
+  return eliminate_large_rows(P, P + f->w * f->length, &to, f->w, f->r, from, end,
+                              s->inverse + f->first, s->fronts.rest + f->rest, s->size, quads);
+}
+
+/// Eliminates a large front by tiles that have so many quads.
+ASI_INLINED bool eliminate_large(frontal_solver *s, int front, int quads) {
+  const asi_front *f = &s->fronts.front[front];
+  front_rows rows;
+  double largest = 0.0;
+  if (!eliminate_large_pivots(s->store + f->store, f->w, f->r, s->least, s->size + f->first,
+                              s->swap + f->first, &s->searched[front], &s->doubtful,
+                              s->inverse + f->first, quads))
+    return false;
+  if (are_shared(s, f->r, (double)f->w * (f->w + 2 * f->r), &rows)) {
+    rows.f = f;
+    asi_pool_run(s->pool, rows.n_parts, quads > 1 ? wide_rows : tiled_rows, &rows);
+    for (int k = 0; k < rows.n_parts; ++k) largest = larger(rows.largest[k], largest);
+  } else {
+    largest = eliminate_rows_of(s, f, 0, f->r, quads);
+  }
+  if (!(largest * SMALL_PIVOT < 1.0)) s->doubtful = true;
+  return true;
 }
 
 /// One pivot after the other, or by tiles that have so many quads. w, r and split are those of the front; constants where they are usual
@@ -139,9 +220,7 @@ ASI_INLINED bool eliminate(frontal_solver *s, int front, int w, int r, int split
                 *const inverse = s->inverse + f->first;
   int *const swap = s->swap + f->first;
   const int *const rest = s->fronts.rest + f->rest;
-  if (quads > 0)
-    return eliminate_large(P, &to, w, r, s->least, size, swap, &s->searched[front], &s->doubtful,
-                           inverse, rest, s->size, quads);
+  if (quads > 0) return eliminate_large(s, front, quads);
   return eliminate_front(P, &to, w, r, s->least, size, swap, &s->searched[front], &s->doubtful,
                          inverse, rest, s->size);
 }
@@ -226,8 +305,17 @@ ASI_INLINED void backward(const frontal_solver *s, int front, int w, int r, int 
   DEFINE_KERNEL(name, target, s->fronts.front[i].w, s->fronts.front[i].r,                          \
                 s->fronts.front[i].split, quads)
 
+#define DEFINE_ROWS(name, target, quads)                                                           \
+  target static void name(int part, int thread, void *context) {                                   \
+    front_rows *rows = context;                                                                    \
+    (void)thread;                                                                                  \
+    rows->largest[part] =                                                                          \
+        eliminate_rows_of(rows->s, rows->f, row_of(rows, part), row_of(rows, part + 1), quads);    \
+  }
+
 DEFINE_ANY(any, , 0)
 DEFINE_ANY(tiled, , 1)
+DEFINE_ROWS(tiled_rows, , 1)
 DEFINE_SMALL(6, 3, 3) // a body before a ball joint, and the joint after it
 DEFINE_SMALL(3, 6, 6)
 DEFINE_SMALL(3, 6, 3) // rotation of a body between two ball joints
@@ -258,6 +346,7 @@ static const kernel couple = KERNEL(6, 6, 6);
     !defined _WIN32 // gcc misplaces vectors of 32 bytes on Windows' stack
 #define AVX2 __attribute__((target("avx2")))
 DEFINE_ANY(wide, AVX2, 2)
+DEFINE_ROWS(wide_rows, AVX2, 2)
 DEFINE_KERNEL(wide_couple, AVX2, 6, 6, 6, 0)
 static const kernel wide = {0, 0, 0, factor_wide, forward_wide, backward_wide};
 static const kernel wide_couple = {
@@ -266,6 +355,7 @@ static bool is_wide(void) { return __builtin_cpu_supports("avx2"); }
 static const kernel *large_kernel(void) { return is_wide() ? &wide : &tiled; }
 static const kernel *couple_kernel(void) { return is_wide() ? &wide_couple : &couple; }
 #else
+DEFINE_ROWS(wide_rows, , 1) // not used
 static const kernel *large_kernel(void) { return &tiled; }
 static const kernel *couple_kernel(void) { return &couple; }
 #endif
@@ -341,34 +431,248 @@ static void backward_singles(const frontal_solver *s) {
               backward_single(s, i, i->n_l, i->n_u))
 }
 
+// ---- with threads -----------------------------------------------------------------------------------
+// See front_tasks.h.
+
+// So many parts of what is done number by number for each thread; below so many numbers there is one.
+enum { PARTS_PER_THREAD = 2, LEAST_NUMBERS = 4096 };
+
+/// Work on numbers of which each is done alone.
+typedef struct numbers {
+  frontal_solver *s;
+  double *b;
+  int n_parts;
+} numbers;
+
+static int parts_of(const frontal_solver *s, size_t count) {
+  if (s->tasks == NULL || count < LEAST_NUMBERS) return 1;
+  return PARTS_PER_THREAD * s->tasks->n_threads;
+}
+
+static asi_pool *pool_of(const frontal_solver *s) { return s->tasks ? s->tasks->pool : NULL; }
+
+/// Where part i of so many numbers begins, at an even place.
+static size_t part_begins(size_t count, int i, int n_parts) {
+  return i == n_parts ? count : count / (size_t)n_parts * (size_t)i & ~(size_t)1;
+}
+
+static void clear_part(int part, int thread, void *context) {
+  const numbers *w = context;
+  const size_t from = part_begins(w->s->fronts.n_store, part, w->n_parts);
+  (void)thread;
+  memset(w->s->store + from, 0,
+         (part_begins(w->s->fronts.n_store, part + 1, w->n_parts) - from) * sizeof(double));
+}
+
+static void place_part(int part, int thread, void *context) {
+  const numbers *w = context;
+  frontal_solver *s = w->s;
+  const size_t nnz = (size_t)s->col_start[s->fronts.n];
+  const int end = (int)part_begins(nnz, part + 1, w->n_parts);
+  (void)thread;
+#pragma GCC unroll 8
+  for (int k = (int)part_begins(nnz, part, w->n_parts); k < end; ++k)
+    s->store[s->fronts.target[k]] = s->value[k];
+}
+
+/// Sizes of the diagonals from one place in the order to another; returns the larger of the largest and `largest`.
+static double begin_sizes(const frontal_solver *s, double *size, int from, int to, double largest) {
+  for (int k = from; k < to; ++k) {
+    size[k] = fabs(s->value[s->diagonal[k]]);
+    largest = larger(size[k], largest);
+  }
+  return largest;
+}
+
+/// A solver of a thread's own for a task, over the same factors.
+static frontal_solver solver_of(const frontal_solver *s, int thread) {
+  frontal_solver own = *s;
+  own.stack = s->tasks->scratch[thread].stack;
+  own.size = s->tasks->scratch[thread].size;
+  own.others = s->tasks->scratch[thread].others;
+  own.doubtful = false;
+  own.pool = NULL;
+  return own;
+}
+
+static void factor_task(int part, int thread, void *context) {
+  const frontal_solver *whole = context;
+  asi_front_tasks *tasks = whole->tasks;
+  asi_front_task *task = &tasks->task[tasks->turn[part]];
+  frontal_solver s = solver_of(whole, thread);
+  const asi_front *root = &s.fronts.front[task->last - 1];
+  const int *rest = s.fronts.rest + root->rest;
+  task->largest = begin_sizes(&s, s.size, task->from, task->to, 0.0);
+  for (int k = 0; k < root->r; ++k) s.size[rest[k]] = 0.0;
+  bool ok = true;
+  for (int i = task->first; i < task->last && ok; ++i) ok = s.kernel[i]->factor(&s, i);
+  task->failed = !ok;
+  task->doubtful = s.doubtful;
+  for (int k = 0; k < root->r; ++k) tasks->sizes[task->sizes + (size_t)k] = s.size[rest[k]];
+  if (!root->direct && ok)
+    memcpy(tasks->left + task->left, s.stack + root->left,
+           (size_t)(root->r * root->stride) * sizeof(double));
+}
+
+/// Takes over what a task has done for the fronts above it.
+static bool take_over(frontal_solver *s, const asi_front_task *task) {
+  const asi_front *root = &s->fronts.front[task->last - 1];
+  const int *rest = s->fronts.rest + root->rest;
+  if (task->failed) return false;
+  s->doubtful = s->doubtful || task->doubtful;
+  for (int k = 0; k < root->r; ++k)
+    s->size[rest[k]] = larger(s->tasks->sizes[task->sizes + (size_t)k], s->size[rest[k]]);
+  if (!root->direct)
+    memcpy(s->stack + root->left, s->tasks->left + task->left,
+           (size_t)(root->r * root->stride) * sizeof(double));
+  return true;
+}
+
+static bool factor_tasks(frontal_solver *s) {
+  const asi_front_tasks *tasks = s->tasks;
+  const asi_front_task *task = tasks->task, *const end = task + tasks->n_tasks;
+  asi_pool_run(tasks->pool, tasks->n_tasks, factor_task, s);
+  int place = 0;
+  for (const asi_front_task *t = task; t < end; ++t) {
+    s->largest = begin_sizes(s, s->size, place, t->from, larger(t->largest, s->largest));
+    place = t->to;
+  }
+  s->largest = begin_sizes(s, s->size, place, s->fronts.n, s->largest);
+  s->pool = tasks->pool;
+  for (int i = 0; i < s->fronts.n_fronts; ++i) {
+    if (task < end && i == task->first) {
+      if (!take_over(s, task)) return false;
+      i = task++->last - 1;
+    } else if (!s->kernel[i]->factor(s, i)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Forward substitution in a front with others outside its task: what is subtracted from these is kept.
+static void forward_border(const frontal_solver *s, int front, double *outside) {
+  const asi_front *f = &s->fronts.front[front];
+  const int *rest = s->fronts.rest + f->rest, inside = s->tasks->inside[front];
+  const double *const P = s->store + f->store;
+  double *const p = s->y + f->first, *const q = s->others;
+  for (int k = 0; k < inside; ++k) q[k] = s->y[rest[k]];
+  for (int k = inside; k < f->r; ++k) q[k] = -0.0; // -0 - x is -x, of every x
+  if (f->w == 3 && s->inverted[front]) {
+    forward_three(P, f->r, f->r, p, q, NULL);
+  } else {
+    if (s->searched[front]) swap_rows(s->swap + f->first, f->w, p);
+    forward_front(P, f->w, f->r, f->r, p, q, NULL);
+  }
+  for (int k = 0; k < inside; ++k) s->y[rest[k]] = q[k];
+  memcpy(outside, q + inside, (size_t)(f->r - inside) * sizeof(double));
+}
+
+static void forward_task(int part, int thread, void *context) {
+  const frontal_solver *whole = context;
+  const asi_front_tasks *tasks = whole->tasks;
+  const asi_front_task *task = &tasks->task[tasks->turn[part]];
+  const frontal_solver s = solver_of(whole, thread);
+  double *outside = tasks->outside + task->outside;
+  for (int i = task->first; i < task->last; ++i) {
+    if (tasks->inside[i] == s.fronts.front[i].r) {
+      s.kernel[i]->forward(&s, i);
+    } else {
+      forward_border(&s, i, outside);
+      outside += s.fronts.front[i].r - tasks->inside[i];
+    }
+  }
+}
+
+/// Subtracts what a task has kept, in the order of its fronts.
+static void subtract_kept(const frontal_solver *s, const asi_front_task *task) {
+  const double *outside = s->tasks->outside + task->outside;
+  for (int j = task->border; j < task->border + task->n_border; ++j) {
+    const int i = s->tasks->border[j];
+    const asi_front *f = &s->fronts.front[i];
+    const int *rest = s->fronts.rest + f->rest;
+    for (int k = s->tasks->inside[i]; k < f->r; ++k) s->y[rest[k]] += *outside++;
+  }
+}
+
+static void backward_task(int part, int thread, void *context) {
+  const frontal_solver *whole = context;
+  const asi_front_task *task = &whole->tasks->task[whole->tasks->turn[part]];
+  const frontal_solver s = solver_of(whole, thread);
+  for (int i = task->last - 1; i >= task->first; --i) s.kernel[i]->backward(&s, i);
+}
+
+static void solve_tasks(frontal_solver *s) {
+  const asi_front_tasks *tasks = s->tasks;
+  int next = 0;
+  asi_pool_run(tasks->pool, tasks->n_tasks, forward_task, s);
+  for (int i = 0; i < s->fronts.n_fronts; ++i) {
+    if (next < tasks->n_tasks && i == tasks->task[next].first) {
+      subtract_kept(s, &tasks->task[next]);
+      i = tasks->task[next++].last - 1;
+    } else {
+      s->kernel[i]->forward(s, i);
+    }
+  }
+  for (int i = s->fronts.n_fronts - 1; i >= 0; --i) {
+    if (next > 0 && i == tasks->task[next - 1].last - 1)
+      i = tasks->task[--next].first;
+    else
+      s->kernel[i]->backward(s, i);
+  }
+  asi_pool_run(tasks->pool, tasks->n_tasks, backward_task, s);
+}
+
+// ---- all of them ------------------------------------------------------------------------------------
+
 static bool factor_fronts(frontal_solver *s) {
   const asi_fronts *fronts = &s->fronts;
+  numbers w = {.s = s, .n_parts = parts_of(s, fronts->n_store)};
   s->doubtful = false;
-  memset(s->store, 0, fronts->n_store * sizeof(double));
-  const int nnz = s->col_start[fronts->n];
-#pragma GCC unroll 8
-  for (int k = 0; k < nnz; ++k) s->store[fronts->target[k]] = s->value[k];
+  asi_pool_run(pool_of(s), w.n_parts, clear_part, &w);
+  asi_pool_run(pool_of(s), w.n_parts, place_part, &w);
   s->largest = 0.0;
-  for (int k = 0; k < fronts->n; ++k) {
-    s->size[k] = fabs(s->value[s->diagonal[k]]);
-    s->largest = larger(s->size[k], s->largest);
-  }
   if (!factor_singles(s)) return false;
+  if (s->tasks) return factor_tasks(s);
+  s->largest = begin_sizes(s, s->size, 0, fronts->n, 0.0);
   for (int i = 0; i < fronts->n_fronts; ++i)
     if (!s->kernel[i]->factor(s, i)) return false;
   return true;
 }
 
-static void solve_fronts(const frontal_solver *s, double *b) {
+static void take_part(int part, int thread, void *context) {
+  const numbers *w = context;
+  const int *order = w->s->fronts.order;
+  const size_t n = (size_t)w->s->fronts.n;
+  const int end = (int)part_begins(n, part + 1, w->n_parts);
+  (void)thread;
+#pragma GCC unroll 4
+  for (int k = (int)part_begins(n, part, w->n_parts); k < end; ++k) w->s->y[k] = w->b[order[k]];
+}
+
+static void give_part(int part, int thread, void *context) {
+  const numbers *w = context;
+  const int *order = w->s->fronts.order;
+  const size_t n = (size_t)w->s->fronts.n;
+  const int end = (int)part_begins(n, part + 1, w->n_parts);
+  (void)thread;
+#pragma GCC unroll 4
+  for (int k = (int)part_begins(n, part, w->n_parts); k < end; ++k) w->b[order[k]] = w->s->y[k];
+}
+
+static void solve_fronts(frontal_solver *s, double *b) {
   const asi_fronts *fronts = &s->fronts;
-#pragma GCC unroll 4
-  for (int k = 0; k < fronts->n; ++k) s->y[k] = b[fronts->order[k]];
+  numbers w = {.s = s, .b = b, .n_parts = parts_of(s, (size_t)fronts->n)};
+  asi_pool_run(pool_of(s), w.n_parts, take_part, &w);
   forward_singles(s);
-  for (int i = 0; i < fronts->n_fronts; ++i) s->kernel[i]->forward(s, i);
-  for (int i = fronts->n_fronts - 1; i >= 0; --i) s->kernel[i]->backward(s, i);
+  if (s->tasks) {
+    solve_tasks(s);
+  } else {
+    for (int i = 0; i < fronts->n_fronts; ++i) s->kernel[i]->forward(s, i);
+    for (int i = fronts->n_fronts - 1; i >= 0; --i) s->kernel[i]->backward(s, i);
+  }
   backward_singles(s);
-#pragma GCC unroll 4
-  for (int k = 0; k < fronts->n; ++k) b[fronts->order[k]] = s->y[k];
+  asi_pool_run(pool_of(s), w.n_parts, give_part, &w);
 }
 
 // ---- the solver -------------------------------------------------------------------------------------
@@ -500,6 +804,7 @@ static void frontal_destroy(asi_solver *solver) {
   frontal_solver *s = (frontal_solver *)solver;
   if (s->other) s->other->ops->destroy(s->other);
   if (!s->borrows) {
+    asi_front_tasks_destroy(s->tasks);
     asi_fronts_free(&s->fronts);
     free(s->kernel);
     free(s->diagonal);
@@ -555,6 +860,7 @@ static as_status frontal_twin(const asi_solver *solver, asi_solver **out, as_err
                         .fronts = first->fronts,
                         .kernel = first->kernel,
                         .diagonal = first->diagonal,
+                        .tasks = first->tasks,
                         .col_start = first->col_start,
                         .row = first->row};
   const as_status status = take_memory(s, error);
@@ -565,6 +871,11 @@ static as_status frontal_twin(const asi_solver *solver, asi_solver **out, as_err
   return status;
 }
 
+static as_status frontal_use_threads(asi_solver *solver, asi_pool *pool, as_error *error) {
+  frontal_solver *s = (frontal_solver *)solver;
+  return s->borrows ? AS_OK : asi_front_tasks_create(&s->fronts, pool, &s->tasks, error);
+}
+
 static const asi_solver_ops frontal_ops = {
     .factor = frontal_factor,
     .solve = frontal_solve,
@@ -573,6 +884,7 @@ static const asi_solver_ops frontal_ops = {
     .serialize = frontal_serialize,
     .destroy = frontal_destroy,
     .twin = frontal_twin,
+    .use_threads = frontal_use_threads,
 };
 
 static bool is_worth_while(const asi_fronts *f, const asi_elimination *e) {

@@ -63,6 +63,42 @@ static asi_panel panel_from(const asi_pattern *p, int j) {
   return panel;
 }
 
+// Fewer panels are not shared by threads; others in so many parts for each of them, and in so many groups that have no rows in common.
+enum { LEAST_SHARED = 500, PARTS_PER_THREAD = 3, GROUPS = 64 };
+
+static int first_row(const asi_panels *p, int i) {
+  const asi_panel *a = &p->panel[i];
+  return a->entries > 0 ? p->pattern->row[a->start] : p->pattern->rows;
+}
+
+static int last_row(const asi_panels *p, int i) {
+  const asi_panel *a = &p->panel[i];
+  if (a->entries == 0) return -1;
+  return p->pattern->row[a->start + a->entries - 1] + a->shift * (a->cols - 1);
+}
+
+/// Finds groups that have no rows in common. Rows of a column ascend.
+static as_status find_apart(asi_panels *p, as_error *error) {
+  int *least = asi_calloc((size_t)p->count + 1, sizeof(int)); // of the rows from a panel on
+  p->apart = asi_calloc(GROUPS + 1, sizeof(int));
+  if (least == NULL || p->apart == NULL) {
+    free(least);
+    return asi_fail_memory(error);
+  }
+  least[p->count] = p->pattern->rows;
+  for (int i = p->count - 1; i >= 0; --i)
+    least[i] = first_row(p, i) < least[i + 1] ? first_row(p, i) : least[i + 1];
+  int most = -1;
+  for (int i = 0; i < p->count; ++i) {
+    const bool due = (double)i * GROUPS >= (double)p->n_apart * p->count;
+    if (due && most < least[i] && p->n_apart < GROUPS) p->apart[p->n_apart++] = i;
+    most = last_row(p, i) > most ? last_row(p, i) : most;
+  }
+  p->apart[p->n_apart] = p->count;
+  free(least);
+  return AS_OK;
+}
+
 as_status asi_panels_init(asi_panels *p, const asi_pattern *pattern, as_error *error) {
   int count = 0;
   for (int j = 0; j < pattern->cols; ++count) j += panel_from(pattern, j).cols;
@@ -71,11 +107,12 @@ as_status asi_panels_init(asi_panels *p, const asi_pattern *pattern, as_error *e
   if (p->panel == NULL) return asi_fail_memory(error);
   for (int j = 0; j < pattern->cols; j += p->panel[p->count++].cols)
     p->panel[p->count] = panel_from(pattern, j);
-  return AS_OK;
+  return p->count < LEAST_SHARED ? AS_OK : find_apart(p, error);
 }
 
 void asi_panels_free(asi_panels *p) {
   free(p->panel);
+  free(p->apart);
   *p = (asi_panels){0};
 }
 
@@ -285,4 +322,90 @@ void asi_panels_multiply_add(const asi_panels *p, const double *value, double fa
     default: add_other(a, v, row, factor, from, y);
     }
   }
+}
+
+// ---- by threads -----------------------------------------------------------------------------------
+
+enum { MOST_PARTS = PARTS_PER_THREAD * ASI_MOST_THREADS };
+
+typedef enum product { PUSH, PULL, PULL_SIZED, SIZE } product;
+
+/// A product in parts.
+typedef struct shared_product {
+  product what;
+  const asi_panels *p;
+  const double *value, *x, *unit;
+  double factor, *y;
+  int n_parts;
+  double size[MOST_PARTS];
+} shared_product;
+
+static void multiply_part(int part, int thread, void *context) {
+  shared_product *w = context;
+  const asi_panels *p = w->p;
+  const bool apart = w->what == PUSH;
+  const int count = apart ? p->n_apart : p->count;
+  int from = (int)((double)count * part / w->n_parts),
+      end = (int)((double)count * (part + 1) / w->n_parts);
+  (void)thread;
+  if (apart) {
+    from = p->apart[from];
+    end = p->apart[end];
+  }
+  const asi_panels some = {.pattern = p->pattern, .count = end - from, .panel = p->panel + from};
+  switch (w->what) {
+  case PUSH: asi_panels_multiply_add(&some, w->value, w->factor, w->x, w->y); break;
+  case PULL: asi_panels_multiply_transposed_add(&some, w->value, w->factor, w->x, w->y); break;
+  case PULL_SIZED:
+    w->size[part] =
+        asi_panels_multiply_transposed_add_sized(&some, w->value, w->factor, w->x, w->y, w->unit);
+    break;
+  case SIZE: w->size[part] = asi_panels_transposed_size(&some, w->value, w->x, w->unit); break;
+  }
+}
+
+/// Whether a product is shared by threads; then it is done.
+static bool multiply_by(asi_pool *pool, shared_product *w) {
+  const int threads = asi_pool_threads(pool);
+  if (threads < 2 || w->p->count < LEAST_SHARED) return false;
+  w->n_parts = PARTS_PER_THREAD * threads;
+  if (w->what == PUSH && w->p->n_apart < w->n_parts) return false;
+  asi_pool_run(pool, w->n_parts, multiply_part, w);
+  return true;
+}
+
+void asi_panels_multiply_add_by(asi_pool *pool, const asi_panels *p, const double *value,
+                                double factor, const double *x, double *y) {
+  shared_product w = {.what = PUSH, .p = p, .value = value, .factor = factor, .x = x, .y = y};
+  if (!multiply_by(pool, &w)) asi_panels_multiply_add(p, value, factor, x, y);
+}
+
+void asi_panels_multiply_transposed_add_by(asi_pool *pool, const asi_panels *p, const double *value,
+                                           double factor, const double *x, double *y) {
+  shared_product w = {.what = PULL, .p = p, .value = value, .factor = factor, .x = x, .y = y};
+  if (!multiply_by(pool, &w)) asi_panels_multiply_transposed_add(p, value, factor, x, y);
+}
+
+double asi_panels_multiply_transposed_add_sized_by(asi_pool *pool, const asi_panels *p,
+                                                   const double *value, double factor,
+                                                   const double *x, double *y, const double *unit) {
+  shared_product w = {PULL_SIZED, p, value, x, unit, factor, y, 0, {0.0}};
+  if (!multiply_by(pool, &w))
+    return asi_panels_multiply_transposed_add_sized(p, value, factor, x, y, unit);
+  double size = 0.0;
+  for (int i = 0; i < w.n_parts; ++i) size = fmax(w.size[i], size);
+  return size;
+}
+
+double asi_panels_transposed_size_by(asi_pool *pool, const asi_panels *p, const double *value,
+                                     const double *x, const double *unit) {
+  shared_product w = {SIZE, p, value, x, unit, 0.0, NULL, 0, {0.0}};
+  if (!multiply_by(pool, &w)) return asi_panels_transposed_size(p, value, x, unit);
+  double size = 0.0;
+  bool known = true;
+  for (int i = 0; i < w.n_parts; ++i) {
+    known = known && !isnan(w.size[i]);
+    size = fmax(w.size[i], size);
+  }
+  return known ? size : (double)NAN;
 }

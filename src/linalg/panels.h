@@ -6,6 +6,7 @@
 #ifndef ALPHASTEP_LINALG_PANELS_H
 #define ALPHASTEP_LINALG_PANELS_H
 
+#include "base/pool.h"
 #include "linalg/matrix.h"
 
 typedef struct asi_panel {
@@ -20,6 +21,8 @@ typedef struct asi_panels {
   const asi_pattern *pattern;
   int count;
   asi_panel *panel;
+  int n_apart; ///< groups of panels, about the same in number, that have no rows in common; 0: they were not looked for
+  int *apart;  ///< n_apart + 1: where they begin
 } asi_panels;
 
 /// The pattern has to outlive the panels.
@@ -39,5 +42,16 @@ double asi_panels_multiply_transposed_add_sized(const asi_panels *p, const doubl
 /// The largest |A^T x|_i unit_i; NaN if one is not finite, nor the sum of all.
 double asi_panels_transposed_size(const asi_panels *p, const double *value, const double *x,
                                   const double *unit);
+
+// The same by a pool's threads, with the same bits. Where rows are not apart y += factor A x goes by one of them.
+void asi_panels_multiply_add_by(asi_pool *pool, const asi_panels *p, const double *value,
+                                double factor, const double *x, double *y);
+void asi_panels_multiply_transposed_add_by(asi_pool *pool, const asi_panels *p, const double *value,
+                                           double factor, const double *x, double *y);
+double asi_panels_multiply_transposed_add_sized_by(asi_pool *pool, const asi_panels *p,
+                                                   const double *value, double factor,
+                                                   const double *x, double *y, const double *unit);
+double asi_panels_transposed_size_by(asi_pool *pool, const asi_panels *p, const double *value,
+                                     const double *x, const double *unit);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "alphastep/status.h"
 #include "base/archive.h"
+#include "base/pool.h"
 
 typedef struct asi_solver asi_solver;
 
@@ -38,6 +39,9 @@ typedef struct asi_solver_ops {
   void (*destroy)(asi_solver *solver);
   /// Another solver over the same pattern, which borrows what was found at create: the first must outlive it. NULL: there is none.
   as_status (*twin)(const asi_solver *solver, asi_solver **out, as_error *error);
+  /// From now on it works in the threads of a pool, which must outlive it and belongs to nobody else meanwhile; so do its twins. The results are the
+  /// same, to the last bit. NULL: it has no use for them.
+  as_status (*use_threads)(asi_solver *solver, asi_pool *pool, as_error *error);
 } asi_solver_ops;
 
 /// Each backend's struct starts with this.

@@ -109,13 +109,11 @@ ASI_INLINED double largest_on_the_way(double entry, const double *l, const doubl
   return size;
 }
 
-/// eliminate_front() of kernels.h.
-ASI_INLINED bool eliminate_large(double *restrict P, const remains *to, int w, int r, double least,
-                                 double *size, int *swap, bool *searched, bool *doubtful,
-                                 double *restrict inverse, const int *rest, double *all_sizes,
-                                 int quads) {
-  const int width = w + (w & 1), length = width + r + (r & 1), split = to->split;
-  double *const L = P + w * length;
+/// The first part of eliminate_front() of kernels.h: P becomes L11 \ U11 and U12.
+ASI_INLINED bool eliminate_large_pivots(double *restrict P, int w, int r, double least,
+                                        double *size, int *swap, bool *searched, bool *doubtful,
+                                        double *restrict inverse, int quads) {
+  const int width = w + (w & 1), length = width + r + (r & 1);
   *searched = false;
   for (int i = 0; i < w; ++i) {
     double *const row = P + i * length;
@@ -127,36 +125,47 @@ ASI_INLINED bool eliminate_large(double *restrict P, const remains *to, int w, i
     if (doubt && !(pivot > least * most && pivot > GOOD_PIVOT * largest_of(row, i, width))) {
       size[i] = most;
       *searched = true;
-      if (!search_pivots(P, w, length, i, least, size, swap, inverse, doubtful)) return false;
-      break;
+      return search_pivots(P, w, length, i, least, size, swap, inverse, doubtful);
     }
     if (doubt) *doubtful = true;
     inverse[i] = 1.0 / row[i];
   }
-  note_sizes(to, r, rest, all_sizes);
-  int i = 0;
-  for (; i + ASI_TILE_ROWS <= r; i += ASI_TILE_ROWS)
+  return true;
+}
+
+/// The second part: rows from ... end - 1 of L become those of L21, and L21 U12 is subtracted from these rows of S. Returns the largest
+/// multiplier among them.
+ASI_INLINED double eliminate_large_rows(const double *restrict P, double *restrict L,
+                                        const remains *to, int w, int r, int from, int end,
+                                        const double *restrict inverse, const int *rest,
+                                        double *all_sizes, int quads) {
+  const int width = w + (w & 1), length = width + r + (r & 1), split = to->split;
+  const double *const U = P + w;
+  int i = from;
+  for (; i + ASI_TILE_ROWS <= end; i += ASI_TILE_ROWS)
     eliminate_rows(L + i * width, width, P, length, inverse, w, ASI_TILE_ROWS, w, quads);
-  for (; i < r; ++i) eliminate_rows(L + i * width, width, P, length, inverse, w, 1, w, quads);
-  for (i = 0; i < r; ++i) {
+  for (; i < end; ++i) eliminate_rows(L + i * width, width, P, length, inverse, w, 1, w, quads);
+  for (i = from; i < end; ++i) {
     const int n = i - split;
     const double diagonal =
         i < split ? to->S[i * (to->stride + 1)] : to->beyond[n * (to->beyond_stride + 1)];
     all_sizes[rest[i]] =
-        largest_on_the_way(diagonal, L + i * width, P + w + i, length, w, all_sizes[rest[i]]);
+        largest_on_the_way(diagonal, L + i * width, U + i, length, w, all_sizes[rest[i]]);
   }
-  const double *const U = P + w, *const others = L + split * width;
-  subtract_product(to->S, to->stride, L, width, U, length, w, split, r, quads);
-  if (split < r) {
-    subtract_product(to->below, to->below_stride, others, width, U, length, w, r - split, split,
-                     quads);
-    subtract_product(to->beyond, to->beyond_stride, others, width, U + split, length, w, r - split,
-                     r - split, quads);
+  const int near = end < split ? end : split, far = from > split ? from : split;
+  if (from < near)
+    subtract_product(to->S + from * to->stride, to->stride, L + from * width, width, U, length, w,
+                     near - from, r, quads);
+  if (far < end) {
+    const double *const others = L + far * width;
+    subtract_product(to->below + (far - split) * to->below_stride, to->below_stride, others, width,
+                     U, length, w, end - far, split, quads);
+    subtract_product(to->beyond + (far - split) * to->beyond_stride, to->beyond_stride, others,
+                     width, U + split, length, w, end - far, r - split, quads);
   }
   double largest = 0.0;
-  for (i = 0; i < r; ++i) largest = larger(largest_of(L + i * width, 0, width), largest);
-  if (!(largest * SMALL_PIVOT < 1.0)) *doubtful = true;
-  return true;
+  for (i = from; i < end; ++i) largest = larger(largest_of(L + i * width, 0, width), largest);
+  return largest;
 }
 
 /// q[i] -= row i . x for some rows, n numbers each; the sums are those of dot().

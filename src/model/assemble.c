@@ -352,6 +352,42 @@ static bool wants_balls(const asi_ball_output *out) {
   return out->g || out->rate || out->acceleration || out->g_q || out->gdot_q || out->f_q;
 }
 
+/// The entries and values of a part alone, of an element that touches other parts, too.
+static void scatter_part(const as_model *m, const asi_scatter_map *shape, const asi_placed *e,
+                         const plan *p, const target *to, int part) {
+  const int columns = 6 * shape->n_bodies;
+  const bool own_rows = asi_part_of_rows(m, e) == part;
+  bool owns[AS_ELEMENT_BODIES];
+  for (int b = 0; b < shape->n_bodies; ++b)
+    owns[b] = e->e.body[b] >= 0 && m->part_of_body[e->e.body[b]] == part;
+  for (int i = 0; i < columns && p->out.force; ++i) {
+    const asi_body *body = owns[i / 6] ? &m->body[e->e.body[i / 6]] : NULL;
+    if (to->force && body && i % 6 < body->n) to->force[body->v + i % 6] += p->out.force[i];
+    p->out.force[i] = 0.0;
+  }
+  for (int k = 0; k < p->n_values; ++k) {
+    const row_values *v = &p->value[k];
+    const int n = v->velocity ? shape->n_velocity_rows : shape->n_rows;
+    double *out = v->to + (v->velocity ? e->velocity_row : e->row);
+    for (int i = 0; i < n; ++i) {
+      if (own_rows) out[i] = v->from[i];
+      v->from[i] = 0.0;
+    }
+  }
+  for (int k = 0; k < p->n_additions; ++k) {
+    const addition *a = &p->addition[k];
+    const int *position = m->position + e->position[a->block];
+    const bool by_body = a->block == ASI_F_Q || a->block == ASI_F_V;
+    for (int i = 0; i < shape->written[a->block]; ++i) {
+      const int entry = shape->local[a->block][i];
+      const bool own = by_body ? owns[entry / columns / 6] : own_rows;
+      if (own && i < shape->count[a->block]) a->to[position[i]] += a->from[entry];
+      a->from[entry] = 0.0;
+    }
+  }
+  for (int k = 0; k < p->n_cleared; ++k) memset(p->cleared[k].matrix, 0, p->cleared[k].size);
+}
+
 /// Zeros in all that the elements of a model may write.
 static void begin_local(const as_model *m, asi_local *local) {
   const size_t columns = 6 * (size_t)m->most_bodies, row = columns * sizeof(double);
@@ -379,6 +415,7 @@ typedef struct walk {
   as_element_input in;
   double acceleration[2 * 6]; ///< of a beam's bodies
   recent bodies;
+  int part;        ///< whose numbers are taken of the element at hand; -1: all
   asi_local local; ///< once there is a plan
 } walk;
 
@@ -419,7 +456,10 @@ static int evaluate_element(walk *w, const asi_placed *e) {
     pull(shape, ASI_G_Q, w->local.g_q, w->in.lambda, w->local.force);
     pull(shape, ASI_K_V, w->local.k_v, w->in.psi, w->local.force);
   }
-  scatter(m, shape, e, p, w->to);
+  if (w->part < 0)
+    scatter(m, shape, e, p, w->to);
+  else
+    scatter_part(m, shape, e, p, w->to, w->part);
   return AS_DONE;
 }
 
@@ -436,7 +476,7 @@ static void begin_walk(walk *w, const as_model *m, const as_point *at, const tar
   w->at = at;
   w->to = to;
   w->own = body_output(to);
-  w->plan.shape = -1;
+  w->plan.shape = w->part = -1;
   // Bodies, multipliers and what is read are set for each element.
   w->in.t = at->t;
   w->in.u = at->u;
@@ -448,28 +488,107 @@ static void begin_walk(walk *w, const as_model *m, const as_point *at, const tar
   forget(&w->bodies);
 }
 
+/// What is wanted of all elements.
+typedef struct wishes {
+  unsigned wanted, bodies; ///< bits; all, if equations of bodies are wanted
+  asi_ball_output ball;
+  bool balls;
+} wishes;
+
+static wishes wishes_of(const walk *w) {
+  wishes x = {.wanted = wants(w->m, w->to), .bodies = wants_bodies(&w->own) ? ~0u : 0};
+  x.ball = ball_output(w->to);
+  x.balls = wants_balls(&x.ball);
+  return x;
+}
+
+/// An element; bits of `first`: it is the first that touches that body of it.
+static inline int evaluate_one(walk *w, const wishes *x, int number, unsigned first) {
+  const as_model *m = w->m;
+  const asi_placed *e = &m->element[number];
+  unsigned held = 0;
+  if (e->ball) {
+    if (!x->balls && first == 0) return AS_DONE;
+    const as_body_motion *a = visit(w, e, 0, first, &held), *b = visit(w, e, 1, first, &held);
+    if (x->balls) e->ball->evaluate(e->ball, a, b, w->at->lambda, &x->ball);
+    return AS_DONE;
+  }
+  if (w->plan.shape < 0) begin_local(m, &w->local);
+  if (e->shape != w->plan.shape) make_plan(m, e->shape, x->wanted, &w->local, w->to, &w->plan);
+  if (w->plan.wanted == 0 && first == 0) return AS_DONE;
+  for (int b = 0; b < e->e.n_bodies; ++b) w->in.body[b] = visit(w, e, b, first, &held);
+  const int code = w->plan.wanted ? evaluate_element(w, e) : AS_DONE;
+  return code == AS_DONE ? code : code > 0 ? ASI_BLAMED + number : -(ASI_BLAMED + number);
+}
+
 static int evaluate_elements(const as_model *m, const as_point *at, const target *to) {
   walk w;
   begin_walk(&w, m, at, to);
-  const unsigned wanted = wants(m, to), all = wants_bodies(&w.own) ? ~0u : 0;
-  const asi_ball_output ball = ball_output(to);
-  const bool balls = wants_balls(&ball);
+  const wishes x = wishes_of(&w);
   for (int i = 0; i < m->n_elements; ++i) {
-    const asi_placed *e = &m->element[i];
-    const unsigned first = e->first & all;
-    unsigned held = 0;
-    if (e->ball) {
-      if (!balls && first == 0) continue;
-      const as_body_motion *a = visit(&w, e, 0, first, &held), *b = visit(&w, e, 1, first, &held);
-      if (balls) e->ball->evaluate(e->ball, a, b, at->lambda, &ball);
-      continue;
-    }
-    if (w.plan.shape < 0) begin_local(m, &w.local);
-    if (e->shape != w.plan.shape) make_plan(m, e->shape, wanted, &w.local, to, &w.plan);
-    if (w.plan.wanted == 0 && first == 0) continue;
-    for (int b = 0; b < e->e.n_bodies; ++b) w.in.body[b] = visit(&w, e, b, first, &held);
-    const int code = w.plan.wanted ? evaluate_element(&w, e) : AS_DONE;
-    if (code) return code > 0 ? ASI_BLAMED + i : -(ASI_BLAMED + i);
+    const int code = evaluate_one(&w, &x, i, m->element[i].first & x.bodies);
+    if (code) return code;
+  }
+  return AS_DONE;
+}
+
+// ---- parts of a model -------------------------------------------------------------------------------
+
+/// What a ball joint between two parts has for one of them: its rows, and the equations of the body at one end.
+static void evaluate_ball_of(walk *w, const wishes *x, const asi_placed *e, const bool owns[2],
+                             unsigned first) {
+  unsigned held = 0;
+  asi_ball one = *e->ball;
+  asi_ball_output rows = x->ball;
+  const asi_ball_output bodies = {.f_q = x->ball.f_q};
+  const as_body_motion *a = visit(w, e, 0, first, &held), *b = visit(w, e, 1, first, &held);
+  rows.f_q = NULL;
+  if (asi_part_of_rows(w->m, e) == w->part && wants_balls(&rows))
+    e->ball->evaluate(e->ball, a, b, w->at->lambda, &rows);
+  if (bodies.f_q == NULL) return;
+  for (int k = 0; k < 2; ++k) one.end[k].moves = one.end[k].moves && owns[k];
+  one.evaluate(&one, a, b, w->at->lambda, &bodies);
+}
+
+/// An element that touches bodies of several parts.
+static int evaluate_between(walk *w, const wishes *x, int number, int part) {
+  const asi_placed *e = &w->m->element[number];
+  unsigned first = 0;
+  bool owns[AS_ELEMENT_BODIES];
+  for (int b = 0; b < e->e.n_bodies; ++b) {
+    owns[b] = e->e.body[b] >= 0 && w->m->part_of_body[e->e.body[b]] == part;
+    if (owns[b]) first |= 1u << b;
+  }
+  first &= e->first & x->bodies;
+  int code = AS_DONE;
+  w->part = part;
+  if (e->ball)
+    evaluate_ball_of(w, x, e, owns, first);
+  else
+    code = evaluate_one(w, x, number, first);
+  w->part = -1;
+  return code;
+}
+
+/// See parts.c.
+static int evaluate_part(const as_point *at, const as_evaluation *out, int part, void *user) {
+  const as_model *m = user;
+  const target to = {.force = out->force,
+                     .g = out->constraint,
+                     .rate = out->constraint_rate,
+                     .k = out->nonholonomic,
+                     .blocks = out->blocks,
+                     .block_set = out->block_set};
+  walk w;
+  if (m->gap) return AS_RETRY;
+  begin_walk(&w, m, at, &to);
+  if (part == 0) evaluate_untouched(m, at, &w.own);
+  const wishes x = wishes_of(&w);
+  for (size_t k = m->part_start[part]; k < m->part_start[part + 1]; ++k) {
+    const int i = m->part_element[k];
+    const int code = i >= 0 ? evaluate_one(&w, &x, i, m->element[i].first & x.bodies)
+                            : evaluate_between(&w, &x, -1 - i, part);
+    if (code) return code;
   }
   return AS_DONE;
 }
@@ -636,6 +755,10 @@ void asi_model_callbacks(as_problem_def *def, const as_model *m) {
   def->nonholonomic_acceleration = nonholonomic_acceleration;
   def->jacobian = jacobian;
   def->evaluate = evaluate_wanted;
+  if (m->n_parts > 0) {
+    def->evaluate_part = evaluate_part;
+    def->n_evaluate_parts = m->n_parts;
+  }
   if (blocks) {
     def->state_rate = state_rate;
     def->output = output;

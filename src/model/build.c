@@ -189,6 +189,7 @@ as_status as_builder_build(const as_builder *b, as_model **out, as_error *error)
   if (status == AS_OK) status = asi_model_find_times(m, error);
   if (status == AS_OK) status = asi_build_find_first(m, error);
   if (status == AS_OK) status = asi_build_find_shapes(m, b, error);
+  if (status == AS_OK) status = asi_build_parts(m, error);
   if (status == AS_OK) status = place_all(m, b, error);
   if (status == AS_OK) status = asi_blocks_guess(m, error);
   if (status) {
@@ -246,5 +247,8 @@ void as_model_destroy(as_model *m) {
   free(m->turn_joint);
   free(m->timed);
   asi_blocks_free(m->blocks);
+  free(m->part_of_body);
+  free(m->part_start);
+  free(m->part_element);
   free(m);
 }

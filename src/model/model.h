@@ -162,7 +162,17 @@ struct as_model {
   asi_flexible_part *flexible_part;
   asi_view *view;      ///< n_bodies; only of nodes of flexible bodies, but their frames
   asi_control *blocks; ///< NULL: none
+  int n_parts;         ///< that may be evaluated at the same time, see parts.c; 0: none
+  int *part_of_body;   ///< n_bodies
+  size_t *part_start;  ///< n_parts + 1: where the list of a part's elements begins
+  int *
+      part_element; ///< those that touch its bodies; -1 - element: of which others touch bodies of other parts
 };
+
+/// Divides bodies into parts for threads, if they are many and nothing speaks against it, see parts.c.
+as_status asi_build_parts(as_model *m, as_error *error);
+/// The part of an element's rows: that of its first body.
+int asi_part_of_rows(const as_model *m, const asi_placed *e);
 
 /// Notes what is given of the start, and what may not be changed, see given.c.
 as_status asi_model_note_given(as_model *m, const as_builder *b, as_error *error);

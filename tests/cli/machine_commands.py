@@ -448,6 +448,17 @@ def test_accuracy(model):
     expect(2, "accuracy", "run", "wrong.yaml", "-o", "wrong")
 
 
+def test_threads(model):
+    """Threads change nothing; numbers of them that are none are refused."""
+    chain = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../examples/machines/chain/model.yaml")
+    for threads in ("1", "3"):
+        expect(0, None, "run", chain, "-o", "threads" + threads, "--set", "simulate.t_end=0.01", "--set", "parameters.n=400", "--threads", threads,
+               "--no-report")
+    check(read("threads1/results.csv") == read("threads3/results.csv"), "results depend on the number of threads")
+    for threads in ("0", "65", "two"):
+        expect(2, "is not like `--threads 4`, and at most 64", "run", model, "--threads", threads)
+
+
 def test_accuracy_resumed(model):
     """A run that is killed goes on with its errors."""
     long = ["--accuracy", "--no-report", "--set", "simulate.t_end=60", "--set", "output.interval=0.5"]

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "base/pool.h"
 #include "core/driver/integrator.h"
 #include "core/kinematics/ordering.h"
 #include "counting.h"
@@ -931,6 +932,56 @@ static void test_saved_exchange(void **state) {
   free_pair(&p);
 }
 
+// ---- threads ---------------------------------------------------------------------------------------------
+
+/// Threads make the same of a matrix, to the last bit, of one out of all proportion, too: which pivots are small, and whether solutions
+/// hold, are found by parts.
+static void test_threads(void **state) {
+  enum { MATRICES = 400 };
+  (void)state;
+  matrix m = make_matrix();
+  uint64_t random = 33;
+  int refused = 0, others = 0;
+  asi_pool *pool = NULL;
+  as_error error;
+  stop_if(asi_pool_create(3, &pool, &error), &error);
+  for (int k = 0; k < MATRICES; ++k) {
+    asi_solver *solver[2];
+    double b[MAX] = {0}, x[2][MAX];
+    int culprit[2] = {0, 0};
+    as_status status[2];
+    random_blocks(&m, (shape)(k % SHAPES), &random);
+    fill_blocks(&m, k % 3 == 0 ? 12.0 : 1.0, &random);
+    for (int i = 0; i < MAX * MAX; ++i)
+      if (m.a[i] != 0.0) m.a[i] *= pow(10.0, (double)(k % 7) * random_number(&random));
+    for (int t = 0; t < 2; ++t) solver[t] = solver_of(&m);
+    stop_if(solver[1]->ops->use_threads(solver[1], pool, &error), &error);
+    for (int t = 0; t < 2; ++t)
+      status[t] = solver[t]->ops->factor(solver[t], values_of(&m), &culprit[t]);
+    assert_int_equal(status[0], status[1]);
+    assert_int_equal(culprit[0], culprit[1]);
+    refused += status[0] != AS_OK;
+    others += status[0] == AS_OK && strcmp(backend_of(solver[0]), "blocks") != 0;
+    for (int again = 0; again < 3 && status[0] == AS_OK; ++again) {
+      for (int i = 0; i < m.n; ++i) b[i] = random_number(&random);
+      for (int t = 0; t < 2; ++t) {
+        memcpy(x[t], b, sizeof b);
+        status[t] = solver[t]->ops->solve(solver[t], x[t]);
+      }
+      assert_int_equal(status[0], status[1]);
+      if (memcmp(x[0], x[1], (size_t)m.n * sizeof(double)) != 0)
+        fail_msg("%s, matrix %d: other bits with threads", shape_names[k % SHAPES], k);
+    }
+    assert_string_equal(backend_of(solver[0]), backend_of(solver[1]));
+    for (int t = 0; t < 2; ++t) solver[t]->ops->destroy(solver[t]);
+  }
+  print_message("%d of %d matrices are singular, %d go to another solver\n", refused, MATRICES,
+                others);
+  assert_true(refused + others < MATRICES / 2);
+  asi_pool_destroy(pool);
+  free_matrix(&m);
+}
+
 // ---- fill ------------------------------------------------------------------------------------------------
 
 /// On a lattice of loops the factors are at most an eighth larger than KLU's with the same order, which has to
@@ -1006,6 +1057,7 @@ int main(void) {
       cmocka_unit_test(test_changes),
       cmocka_unit_test(test_memory),
       cmocka_unit_test(test_saved),
+      cmocka_unit_test(test_threads),
       cmocka_unit_test(test_lattice),
       cmocka_unit_test(test_growth),
       cmocka_unit_test(test_saved_exchange),

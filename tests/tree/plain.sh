@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds libalphastep without LAPACK, KLU and libalphastep-io: it needs libc and libm alone, has the same functions, and the examples in C
+# Builds libalphastep without LAPACK, KLU, threads and libalphastep-io: it needs libc and libm alone, has the same functions, and the examples in C
 # print what their READMEs show (but for switch, which is about stability).
 # usage: plain.sh SOURCE_DIR CC SHARED_LIBRARY      the last one is a build with everything
 set -euo pipefail
@@ -19,7 +19,7 @@ quietly() { # shows a command's output only if it fails
 }
 
 quietly cmake -S "$source" -B "$tmp/build" -DCMAKE_C_COMPILER="$cc" -DALPHASTEP_WERROR=ON -DALPHASTEP_LAPACK=OFF \
-  -DALPHASTEP_KLU=OFF -DALPHASTEP_IO=OFF -DALPHASTEP_TESTS=OFF -DCMAKE_BUILD_TYPE=Release
+  -DALPHASTEP_KLU=OFF -DALPHASTEP_THREADS=OFF -DALPHASTEP_IO=OFF -DALPHASTEP_TESTS=OFF -DCMAKE_BUILD_TYPE=Release
 quietly cmake --build "$tmp/build" --parallel "$(nproc)"
 
 library=$(readlink -f "$tmp/build/libalphastep.so")

@@ -41,6 +41,7 @@ as_integrator_def as_default_integrator_def(void) {
                     .span = (double)NAN},
       .event_tolerance = unset,
       .newton = {.rtol = unset, .atol = unset, .max_iterations = 20, .reuse = true},
+      .threads = 1,
   };
 }
 
@@ -65,6 +66,10 @@ static as_status check_def(const as_problem *p, const as_integrator_def *def, as
   if (!isnan(def->newton.rtol) && !(def->newton.rtol >= 0.0 && def->newton.rtol < 1.0))
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "newton.rtol",
                     "newton.rtol = %g is not in [0, 1).", def->newton.rtol);
+  if (def->threads < 1 || def->threads > ASI_MOST_THREADS)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "threads",
+                    "threads = %d is not a number from 1 to %d.", def->threads,
+                    (int)ASI_MOST_THREADS);
   if (def->newton.max_iterations < 1)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "newton.max_iterations",
                     "newton.max_iterations = %d is not positive.", def->newton.max_iterations);
@@ -111,6 +116,14 @@ static void lay_out(as_integrator *s, asi_layout *layout) {
   s->restitution = asi_layout_take(layout, m + k);
 }
 
+/// Machines that are too small for threads stay on one.
+static as_status start_threads(as_integrator *s, as_error *error) {
+  const as_problem_def *def = &s->kin.problem->def;
+  const int size = s->kin.problem->n + def->n_lambda + def->n_psi;
+  if (size < s->stepper.expert.least_threaded) return AS_OK;
+  return asi_pool_create(s->def.threads, &s->kin.pool, error);
+}
+
 static as_status create_parts(as_integrator *s, as_error *error) {
   const as_problem *p = s->kin.problem;
   as_status status = asi_stepper_choose(&s->stepper, error);
@@ -122,6 +135,8 @@ static as_status create_parts(as_integrator *s, as_error *error) {
   if (s->arena == NULL) return asi_fail_memory(error);
   layout = (asi_layout){.memory = s->arena};
   lay_out(s, &layout);
+  status = start_threads(s, error);
+  if (status) return status;
   const bool has_eta = s->def.method == AS_METHOD_INDEX2 && p->def.n_lambda > 0;
   status = asi_kinematics_create(&s->kin, has_eta, error);
   if (status == AS_OK) status = asi_stepper_create(&s->stepper, error);
@@ -177,6 +192,7 @@ void as_integrator_destroy(as_integrator *s) {
   asi_events_free(s);
   free(s->arena);
   free(s->snapshot.bytes);
+  asi_pool_destroy(s->kin.pool);
   free(s);
 }
 

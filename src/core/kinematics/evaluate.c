@@ -230,8 +230,9 @@ static void add_constraint_forces(asi_evaluator *e, const as_point *at, const as
   const as_problem *p = e->problem;
   if (p->def.force_kind == AS_FORCE_GENERAL) return;
   if (p->def.n_lambda > 0)
-    e->constraint_force = asi_panels_multiply_transposed_add_sized(
-        &p->panels[AS_BLOCK_G_Q], blocks[AS_BLOCK_G_Q].value, -1.0, at->lambda, out, p->typical);
+    e->constraint_force = asi_panels_multiply_transposed_add_sized_by(
+        e->pool, &p->panels[AS_BLOCK_G_Q], blocks[AS_BLOCK_G_Q].value, -1.0, at->lambda, out,
+        p->typical);
   if (p->def.n_psi > 0)
     asi_panels_multiply_transposed_add(&p->panels[AS_BLOCK_K_V], blocks[AS_BLOCK_K_V].value, -1.0,
                                        at->psi, out);
@@ -252,7 +253,8 @@ static as_status call_function(asi_evaluator *e, asi_function function, const as
   switch (function) {
   case ASI_FN_MA:
     memset(out, 0, (size_t)p->n * sizeof(double));
-    asi_panels_multiply_add(&p->panels[AS_BLOCK_M], blocks[AS_BLOCK_M].value, 1.0, at->vdot, out);
+    asi_panels_multiply_add_by(e->pool, &p->panels[AS_BLOCK_M], blocks[AS_BLOCK_M].value, 1.0,
+                               at->vdot, out);
     return AS_OK;
   case ASI_FN_F:
     point.vdot = NULL;
@@ -473,6 +475,38 @@ static bool is_product(const as_problem *p, asi_function function) {
   return function == ASI_FN_MA || (function == ASI_FN_GDOT && p->def.constraint_rate == NULL);
 }
 
+/// An evaluation in parts.
+typedef struct evaluation_parts {
+  const as_problem_def *def;
+  const as_point *at;
+  const as_evaluation *out;
+  int *code;
+} evaluation_parts;
+
+static void evaluate_part(int part, int thread, void *context) {
+  const evaluation_parts *w = context;
+  (void)thread;
+  w->code[part] = w->def->evaluate_part(w->at, w->out, part, w->def->user);
+}
+
+/// Whether a problem has been evaluated at once, by threads if it has parts for them.
+static bool evaluate_wanted(asi_evaluator *e, const as_point *at, const as_evaluation *wanted) {
+  const as_problem_def *def = &e->problem->def;
+  if (e->part_code == NULL) return def->evaluate(at, wanted, def->user) == AS_DONE;
+  evaluation_parts w = {def, at, wanted, e->part_code};
+  bool done = true;
+  asi_pool_run(e->pool, def->n_evaluate_parts, evaluate_part, &w);
+  for (int i = 0; i < def->n_evaluate_parts; ++i) done = done && w.code[i] == AS_DONE;
+  return done;
+}
+
+as_status asi_evaluator_use_threads(asi_evaluator *e, asi_pool *pool, as_error *error) {
+  e->pool = pool;
+  if (asi_pool_threads(pool) < 2 || e->problem->def.evaluate_part == NULL) return AS_OK;
+  e->part_code = asi_calloc((size_t)e->problem->def.n_evaluate_parts, sizeof(int));
+  return e->part_code ? AS_OK : asi_fail_memory(error);
+}
+
 bool asi_eval_together(asi_evaluator *e, const as_point *at, double *const out[ASI_FUNCTIONS],
                        as_block_set given, as_matrix *blocks) {
   const as_problem *p = e->problem;
@@ -490,7 +524,7 @@ bool asi_eval_together(asi_evaluator *e, const as_point *at, double *const out[A
                                 .output = out[ASI_FN_CHI],
                                 .block_set = given,
                                 .blocks = blocks};
-  if (p->def.evaluate(&point, &wanted, p->def.user)) return false;
+  if (!evaluate_wanted(e, &point, &wanted)) return false;
   double sum = 0.0;
   bool stray = false;
   for (int f = 0; f < ASI_FUNCTIONS; ++f)
@@ -570,6 +604,7 @@ void asi_evaluator_free(asi_evaluator *e) {
   free(e->moved_q);
   free(e->moved_value);
   free(e->u);
+  free(e->part_code);
   free(e->inactive);
   free(e->left_out);
   for (int block = 0; block < AS_BLOCK_COUNT; ++block) asi_matrix_free(&e->moved[block]);

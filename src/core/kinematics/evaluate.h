@@ -15,6 +15,7 @@ typedef struct asi_difference_work {
 
 typedef struct asi_evaluator {
   const as_problem *problem;
+  asi_pool *pool; ///< threads for products; callbacks belong to the caller's. NULL: there is one
   as_statistics *count; ///< where evaluations are counted
   as_error *error;      ///< where failures go; set by each public function
   double rate;          ///< [SZ.2] of the motion: typical sizes are moved in its inverse [1/s]
@@ -31,12 +32,15 @@ typedef struct asi_evaluator {
   /// n_lambda + n_psi: these and, in a run, rows that others imply; values and Jacobians of such rows are zero.
   bool *left_out;
   int n_left_out;
+  int *part_code;          ///< what parts of the problem have returned; NULL: they are not asked
   double constraint_force; ///< max |B^T lambda| in the force that was evaluated last
 } asi_evaluator;
 
 as_status asi_evaluator_init(asi_evaluator *e, const as_problem *problem, as_statistics *count,
                              as_error *error);
 void asi_evaluator_free(asi_evaluator *e);
+/// From now on it works in a pool's threads, which must outlive it.
+as_status asi_evaluator_use_threads(asi_evaluator *e, asi_pool *pool, as_error *error);
 
 /// How many numbers there are besides q: an array that long holds any function or argument.
 size_t asi_total_size(const as_problem *p);

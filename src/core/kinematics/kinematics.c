@@ -71,6 +71,8 @@ as_status asi_kinematics_create(asi_kinematics *s, bool with_bt, as_error *error
   for (int block = 0; block < AS_BLOCK_COUNT && status == AS_OK; ++block)
     if (p->present & AS_BLOCK_BIT(block))
       status = asi_matrix_init(&s->block[block], &p->pattern[block], error);
+  if (status == AS_OK) status = asi_evaluator_use_threads(&s->eval, s->pool, error);
+  s->tangent.pool = s->pool;
   if (status == AS_OK) status = asi_tangent_map_init(&s->tangent, p, with_bt, error);
   if (status == AS_OK)
     status = asi_kinematics_make_systems(s, &s->kkt, &s->projection, &s->consistent, error);

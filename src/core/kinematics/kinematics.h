@@ -34,6 +34,7 @@ typedef struct asi_values {
 
 struct asi_kinematics {
   const as_problem *problem;
+  asi_pool *pool; ///< its owner's threads; NULL: there is one
   void (*log)(as_log_level level, const char *message, void *user); ///< NULL: nobody listens
   void *log_user;
   as_statistics statistics;

@@ -10,6 +10,7 @@
 
 #include "base/definition.h"
 #include "base/error.h"
+#include "base/pool.h"
 #include "lie/space.h"
 
 static const asi_block_info block_info[AS_BLOCK_COUNT] = {
@@ -110,6 +111,12 @@ static as_status check_counts_and_callbacks(const as_problem_def *d, as_error *e
   if (d->n_y > 0 && d->output == NULL) return missing(error, "output", "n_y > 0");
   if (d->n_samplers > 0 && d->samplers == NULL) return missing(error, "samplers", "n_samplers > 0");
   if (d->n_events > 0 && d->events == NULL) return missing(error, "events", "n_events > 0");
+  if (d->evaluate_part && d->evaluate == NULL) return missing(error, "evaluate", "evaluate_part");
+  if (d->evaluate_part && (d->n_evaluate_parts < 1 || d->n_evaluate_parts > ASI_MOST_PARTS))
+    return asi_fail(
+        error, AS_ERR_ARGUMENT, (double)NAN, "n_evaluate_parts",
+        "n_evaluate_parts = %d is not a number from 1 to %d, which evaluate_part needs.",
+        d->n_evaluate_parts, (int)ASI_MOST_PARTS);
   if (!(isnan(d->time_scale) || (d->time_scale > 0.0 && isfinite(d->time_scale))))
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "time_scale",
                     "time_scale = %g is neither positive nor NAN.", d->time_scale);

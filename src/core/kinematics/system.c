@@ -115,11 +115,15 @@ as_status asi_tangent_map_init(asi_tangent_map *m, const as_problem *p, bool wit
         asi_products_build(&m->t_times_bt, &m->t_bt_pattern, true, visit_t_bt, &context, error);
   if (status == AS_OK)
     status = asi_zeros_find(&m->t_bt_zeros, &m->t_times_bt, 1, &m->t_bt_pattern, error);
+  if (status == AS_OK)
+    status =
+        asi_product_parts_make(&m->t_bt_parts, m->pool, &m->t_times_bt, 1, &m->t_bt_pattern, error);
   return status;
 }
 
 void asi_tangent_map_free(asi_tangent_map *m) {
   asi_products_free(&m->t_times_bt);
+  asi_product_parts_free(&m->t_bt_parts);
   asi_zeros_free(&m->t_bt_zeros);
   asi_matrix_free(&m->t);
   asi_matrix_free(&m->second);
@@ -129,10 +133,31 @@ void asi_tangent_map_free(asi_tangent_map *m) {
   asi_pattern_free(&m->t_bt_pattern);
 }
 
+/// T B_n^T in parts.
+typedef struct t_bt_work {
+  asi_tangent_map *motion;
+  const as_matrix *b_n;
+} t_bt_work;
+
+static void multiply_t_bt_part(int part, int thread, void *context) {
+  const t_bt_work *w = context;
+  asi_tangent_map *m = w->motion;
+  const asi_product_plan plan = asi_product_part(&m->t_bt_parts, &m->t_times_bt, 0, part);
+  (void)thread;
+  if (m->t_bt_zeros.entry == NULL) asi_product_part_clear(&m->t_bt_parts, part, m->t_bt.value);
+  asi_products_add(&plan, 1.0, m->t.value, w->b_n->value, m->t_bt.value);
+}
+
 void asi_tangent_map_update(asi_tangent_map *m, const as_problem *p, const double *xi,
                             const as_matrix *b_n) {
   asi_space_tangent_fill(p->space, xi, m->t.value);
   if (b_n == NULL) return;
+  if (m->t_bt_parts.n_parts > 0) {
+    t_bt_work w = {m, b_n};
+    if (m->t_bt_zeros.entry) asi_zeros_clear(&m->t_bt_zeros, m->t_bt.value);
+    asi_pool_run(m->pool, m->t_bt_parts.n_parts, multiply_t_bt_part, &w);
+    return;
+  }
   asi_zeros_clear(&m->t_bt_zeros, m->t_bt.value);
   asi_products_add(&m->t_times_bt, 1.0, m->t.value, b_n->value, m->t_bt.value);
 }
@@ -152,23 +177,51 @@ static int term_columns(const as_problem *p, const asi_term *term) {
   return term->transposed ? block->rows : block->cols;
 }
 
+/// A sum of terms, or a part of it.
+typedef struct assembly {
+  asi_system *s;
+  const as_matrix *blocks;
+  const asi_tangent_map *motion;
+  bool clears_all; ///< each part its entries
+} assembly;
+
+/// part < 0: all
+static void add_terms(const assembly *a, int part) {
+  asi_system *s = a->s;
+  for (int i = 0; i < s->n_terms; ++i) {
+    const asi_term *term = &s->term[i];
+    const as_matrix *via = via_matrix(a->motion, term->via);
+    if (term->factor == 0.0) continue;
+    const double *block = a->blocks[term->block].value;
+    const asi_product_plan plan =
+        part < 0 ? s->products[i] : asi_product_part(&s->parts, &s->products[i], i, part);
+    if (via)
+      asi_products_add(&plan, term->factor, block, via->value, s->value);
+    else
+      asi_products_copy(&plan, term->factor, block, s->value);
+  }
+}
+
+static void assemble_part(int part, int thread, void *context) {
+  const assembly *a = context;
+  (void)thread;
+  if (a->clears_all) asi_product_part_clear(&a->s->parts, part, a->s->value);
+  add_terms(a, part);
+}
+
 void asi_system_assemble(asi_system *s, const as_matrix *blocks, const asi_tangent_map *motion) {
   bool complete = true;
   for (int i = 0; i < s->n_terms; ++i) complete = complete && s->term[i].factor != 0.0;
-  if (complete)
+  const bool in_parts = s->parts.n_parts > 0, all = !complete || s->zeros.entry == NULL;
+  assembly a = {s, blocks, motion, all};
+  if (!all)
     asi_zeros_clear(&s->zeros, s->value);
-  else
+  else if (!in_parts)
     memset(s->value, 0, (size_t)asi_pattern_nnz(&s->pattern) * sizeof(double));
-  for (int i = 0; i < s->n_terms; ++i) {
-    const asi_term *term = &s->term[i];
-    const as_matrix *via = via_matrix(motion, term->via);
-    if (term->factor == 0.0) continue;
-    const double *block = blocks[term->block].value;
-    if (via)
-      asi_products_add(&s->products[i], term->factor, block, via->value, s->value);
-    else
-      asi_products_copy(&s->products[i], term->factor, block, s->value);
-  }
+  if (in_parts)
+    asi_pool_run(s->pool, s->parts.n_parts, assemble_part, &a);
+  else
+    add_terms(&a, -1);
 }
 
 void asi_system_set_units(asi_system *s) {
@@ -178,12 +231,35 @@ void asi_system_set_units(asi_system *s) {
       s->unit[k] = s->row_unit[p->row[k]] * s->column_unit[j];
 }
 
-ASI_TWICE static void scale(asi_system *s) {
-  const int nnz = asi_pattern_nnz(&s->pattern);
-  const double *const restrict value = s->value, *const restrict unit = s->unit;
-  double *const restrict scaled = s->scaled;
+// Numbers are shared out in so many parts for each thread, if they are so many.
+enum { PARTS_PER_THREAD = 2, LEAST_NUMBERS = 8192 };
+
+/// to = from * unit, n numbers.
+typedef struct scaling {
+  double *to;
+  const double *from, *unit;
+  int n, n_parts;
+} scaling;
+
+ASI_TWICE static void scale_part(int part, int thread, void *context) {
+  const scaling *w = context;
+  const int end = part + 1 == w->n_parts ? w->n : w->n / w->n_parts * (part + 1);
+  double *const to = w->to;
+  const double *const from = w->from, *const unit = w->unit;
+  (void)thread;
 #pragma GCC unroll 4
-  for (int k = 0; k < nnz; ++k) scaled[k] = value[k] * unit[k];
+  for (int k = w->n / w->n_parts * part; k < end; ++k) to[k] = from[k] * unit[k];
+}
+
+static void scale_numbers(asi_pool *pool, double *to, const double *from, const double *unit,
+                          int n) {
+  scaling w = {to, from, unit, n,
+               n < LEAST_NUMBERS ? 1 : PARTS_PER_THREAD * asi_pool_threads(pool)};
+  asi_pool_run(pool, w.n_parts, scale_part, &w);
+}
+
+static void scale(asi_system *s) {
+  scale_numbers(s->pool, s->scaled, s->value, s->unit, asi_pattern_nnz(&s->pattern));
 }
 
 as_status asi_system_factor(asi_system *s, int *culprit) {
@@ -191,15 +267,10 @@ as_status asi_system_factor(asi_system *s, int *culprit) {
   return s->solver->ops->factor(s->solver, s->scaled, culprit);
 }
 
-static void multiply_each(double *restrict b, const double *restrict unit, int n) {
-#pragma GCC unroll 4
-  for (int i = 0; i < n; ++i) b[i] *= unit[i];
-}
-
 as_status asi_system_solve(asi_system *s, double *b) {
-  multiply_each(b, s->row_unit, s->size);
+  scale_numbers(s->pool, b, b, s->row_unit, s->size);
   const as_status status = s->solver->ops->solve(s->solver, b);
-  multiply_each(b, s->column_unit, s->size);
+  scale_numbers(s->pool, b, b, s->column_unit, s->size);
   return status;
 }
 
@@ -379,6 +450,7 @@ static as_status plan_products(asi_system *s, const asi_tangent_map *motion, con
   if (s->borrows_products) {
     memcpy(s->products, like->products, sizeof s->products);
     s->zeros = like->zeros;
+    s->parts = like->parts;
     return AS_OK;
   }
   as_status status = AS_OK;
@@ -387,7 +459,11 @@ static as_status plan_products(asi_system *s, const asi_tangent_map *motion, con
     status =
         asi_products_build(&s->products[i], &s->pattern, one.via != NULL, visit_term, &one, error);
   }
-  return status ? status : asi_zeros_find(&s->zeros, s->products, s->n_terms, &s->pattern, error);
+  if (status == AS_OK)
+    status = asi_zeros_find(&s->zeros, s->products, s->n_terms, &s->pattern, error);
+  return status ? status
+                : asi_product_parts_make(&s->parts, s->pool, s->products, s->n_terms, &s->pattern,
+                                         error);
 }
 
 static as_status take_values(asi_system *s, as_error *error) {
@@ -409,6 +485,7 @@ as_status asi_system_init(asi_system *s, const as_problem *p, const asi_tangent_
                           const asi_system *like, as_error *error) {
   assert(n_terms <= ASI_MAX_TERMS);
   *s = (asi_system){.problem = p, .unknowns = unknowns, .size = size, .unit_mass = (double)NAN};
+  s->pool = motion->pool;
   for (int i = 0; i < n_terms; ++i) {
     if (!(p->present & AS_BLOCK_BIT(terms[i].block))) continue;
     asi_term *term = &s->term[s->n_terms++];
@@ -424,6 +501,8 @@ as_status asi_system_init(asi_system *s, const as_problem *p, const asi_tangent_
     status = like->solver->ops->twin(like->solver, &s->solver, error);
   else
     status = make_solver(s, error);
+  if (status == AS_OK && motion->pool && s->solver->ops->use_threads)
+    status = s->solver->ops->use_threads(s->solver, motion->pool, error);
   if (status || !(asi_system_blocks(s) & asi_multiplier_blocks)) return status;
   s->sharing = asi_low_rank_create(size, p->def.n_lambda + p->def.n_psi);
   return s->sharing ? AS_OK : asi_fail_memory(error);
@@ -435,6 +514,7 @@ void asi_system_free(asi_system *s) {
   if (!s->borrows_products) {
     for (int i = 0; i < s->n_terms; ++i) asi_products_free(&s->products[i]);
     asi_zeros_free(&s->zeros);
+    asi_product_parts_free(&s->parts);
   }
   if (!s->borrows_pattern) {
     asi_pattern_free(&s->pattern);

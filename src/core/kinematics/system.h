@@ -14,6 +14,7 @@
 
 #include "base/archive.h"
 #include "core/kinematics/problem.h"
+#include "core/kinematics/product_parts.h"
 #include "core/kinematics/products.h"
 #include "linalg/low_rank.h"
 #include "linalg/solver.h"
@@ -37,6 +38,8 @@ typedef struct asi_term {
 
 /// How the configuration moves with v' and with eta: matrices with values over fixed patterns.
 typedef struct asi_tangent_map {
+  asi_pool *
+      pool; ///< threads of whoever it belongs to, which work on systems over it, too; NULL: there is one
   asi_pattern t_pattern; ///< n x n
   asi_panels t_panels;
   as_matrix t;
@@ -44,6 +47,7 @@ typedef struct asi_tangent_map {
   asi_pattern t_bt_pattern; ///< n x n_lambda; only if asked for
   as_matrix t_bt;
   asi_product_plan t_times_bt;
+  asi_product_parts t_bt_parts;
   asi_zeros t_bt_zeros;
 } asi_tangent_map;
 
@@ -69,6 +73,8 @@ typedef struct asi_system {
   asi_term term[ASI_MAX_TERMS];
   asi_product_plan products[ASI_MAX_TERMS]; ///< of each term, into value
   asi_zeros zeros;                          ///< of value
+  asi_product_parts parts;                  ///< of all products, for threads
+  asi_pool *pool;                           ///< NULL: there is one
   asi_pattern pattern;
   double *value;       ///< over the pattern
   double *row_unit;    ///< size: powers of two that rows and

@@ -44,8 +44,9 @@ void asi_index2_keep_b(asi_stepper *s) {
 
 void asi_index2_path(asi_stepper *s) {
   memset(s->eta_path, 0, (size_t)s->kin->problem->n * sizeof(double));
-  asi_panels_multiply_transposed_add(&s->kin->problem->panels[AS_BLOCK_G_Q], s->b_n.value, 1.0,
-                                     s->z + asi_step_layout_of(s).eta, s->eta_path);
+  asi_panels_multiply_transposed_add_by(s->kin->pool, &s->kin->problem->panels[AS_BLOCK_G_Q],
+                                        s->b_n.value, 1.0, s->z + asi_step_layout_of(s).eta,
+                                        s->eta_path);
 }
 
 /// After a singular position eta may hold anything that B_n^T did not see then. An eta that would move q
@@ -71,8 +72,8 @@ as_status asi_find_b_n(asi_stepper *s) {
 static void add_product(const asi_stepper *s, as_block block, double factor, const double *x,
                         double *out) {
   if (s->kin->problem->present & AS_BLOCK_BIT(block))
-    asi_panels_multiply_add(&s->kin->problem->panels[block], s->kin->block[block].value, factor, x,
-                            out);
+    asi_panels_multiply_add_by(s->kin->pool, &s->kin->problem->panels[block],
+                               s->kin->block[block].value, factor, x, out);
 }
 
 /// What d(eta/h) does to the other equations, by the blocks that the factors were made of.
@@ -96,8 +97,8 @@ static void couple_eta(asi_stepper *s, const double *eta, double *out) {
 static double position_norm(asi_stepper *s, const double *eta) {
   const as_problem *p = s->kin->problem;
   memset(s->eta_change, 0, (size_t)p->n * sizeof(double));
-  asi_panels_multiply_transposed_add(&p->panels[AS_BLOCK_G_Q], s->b_n.value, 1.0, eta,
-                                     s->eta_change);
+  asi_panels_multiply_transposed_add_by(s->kin->pool, &p->panels[AS_BLOCK_G_Q], s->b_n.value, 1.0,
+                                        eta, s->eta_change);
   return asi_weighted_norm(s, s->eta_change, s->c.beta, 4e-16 * s->q_size / (s->h * s->h));
 }
 
@@ -115,9 +116,10 @@ static as_status solve_decoupled(asi_stepper *s, double *b) {
   as_status status = asi_solve(s->kin, &s->shared, s->t1, b);
   if (status) return status;
   memset(s->work_n, 0, (size_t)p->n * sizeof(double));
-  asi_panels_multiply_add(&s->kin->tangent.t_panels, s->kin->tangent.t.value, 1.0, b, s->work_n);
-  asi_panels_multiply_add(&p->panels[AS_BLOCK_G_Q], s->kin->block[AS_BLOCK_G_Q].value, -kap,
-                          s->work_n, eta);
+  asi_panels_multiply_add_by(s->kin->pool, &s->kin->tangent.t_panels, s->kin->tangent.t.value, 1.0,
+                             b, s->work_n);
+  asi_panels_multiply_add_by(s->kin->pool, &p->panels[AS_BLOCK_G_Q],
+                             s->kin->block[AS_BLOCK_G_Q].value, -kap, s->work_n, eta);
   status = asi_solve(s->kin, &s->eta, s->t1, eta);
   if (status == AS_OK) s->position_norm = position_norm(s, eta);
   if (status == AS_OK && s->factor_age == 0 && !(s->position_norm <= s->expert.eta_unseen)) {

@@ -108,8 +108,8 @@ static double force_size(asi_stepper *s, const double *z) {
   const as_problem *p = s->kin->problem;
   const int n = p->n, psi = n + p->def.n_lambda;
   if (p->def.force_kind == AS_FORCE_ADDITIVE && p->def.n_psi == 0)
-    return asi_panels_transposed_size(&p->panels[AS_BLOCK_G_Q], s->kin->block[AS_BLOCK_G_Q].value,
-                                      z + n, p->typical);
+    return asi_panels_transposed_size_by(s->kin->pool, &p->panels[AS_BLOCK_G_Q],
+                                         s->kin->block[AS_BLOCK_G_Q].value, z + n, p->typical);
   asi_constraint_force(s->kin, z + n, z + psi, s->work_n);
   return asi_max_force(p, s->work_n);
 }
