@@ -19,7 +19,7 @@
 #   make windows  FMUs for Windows: built by mingw, run by wine
 #   make abi        what the last release's binary interface and this one's differ in
 #   make mutate     plants FAULTS (200) faults by SEED (1) in src/core, src/model, src/elements (PATHS), for MUTATE_SECONDS (3600)
-#   make bench      times and instructions of a step, accuracy, long runs; takes twenty minutes
+#   make bench      times and instructions of a step, accuracy, long runs, other programs (QUICK=1: those in a minute); takes twenty minutes
 #   make docs       outputs and numbers that the documentation quotes, measured again
 #   make pictures   those of docs/pictures; needs Node and Chromium
 #   make format     format the sources
@@ -191,6 +191,8 @@ bench:
 	@if [ -d $(BUILD)/bench/python ]; then PYTHONPATH=$(BUILD)/bench/python /usr/bin/python3 bench/python.py $(BUILD)/bench/bench/instance; fi
 	@bench/examples.sh $(BUILD)/bench/alphastep
 	@bench/flexible.sh $(BUILD)/bench/bench/flexible
+	@echo "== beside other programs"
+	@OPENBLAS_NUM_THREADS=1 $(BUILD)/bench/bench/peers $(if $(QUICK),--quick) --csv $(BUILD)/peers.csv --page $(BUILD)/peers.html
 	@echo "== estimated errors against true ones"
 	@OPENBLAS_NUM_THREADS=1 $(BUILD)/bench/bench/estimates examples/machines/*/model.yaml || true
 	@echo "== accuracy of automatic steps"
@@ -201,7 +203,7 @@ bench:
 	@echo "== a million steps"
 	@OPENBLAS_NUM_THREADS=1 $(BUILD)/bench/bench/long
 	@tools/performance-tables $(BUILD)/bench --check
-	@echo "tables: steps.csv, instructions.csv, accuracy.csv, fixed.csv; pictures: *.svg; in $(BUILD)/bench"
+	@echo "tables: steps.csv, instructions.csv, accuracy.csv, fixed.csv; pictures: *.svg; in $(BUILD)/bench; other programs: $(BUILD)/peers.html"
 
 docs:
 	@tools/bootstrap test

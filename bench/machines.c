@@ -17,6 +17,7 @@
 #include <time.h>
 
 #include "alphastep/alphastep.h"
+#include "chain_model.h"
 #include "core/driver/integrator.h"
 #ifdef HAVE_IDA
 #include "ida_chain.h"
@@ -43,49 +44,6 @@ static double cpu_seconds(void) {
   struct timespec now;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-// ---- the chain ------------------------------------------------------------------------------------------
-
-/// Links of 1 m and 1 kg, 5 cm thick, horizontal and at rest.
-static as_model *build_chain(int n_links, as_joint_kind kind, as_space_kind space) {
-  as_error error;
-  as_builder *b = NULL;
-  as_model *model = NULL;
-  as_body_id last = AS_GROUND;
-  stop_if(as_builder_create(&(as_model_def){.gravity = {0, 0, -9.81}}, &b, &error), &error);
-  for (int i = 0; i < n_links; ++i) {
-    as_body_def link = as_default_body_def();
-    link.mass = 1.0;
-    link.inertia[0] = 0.00125;
-    link.inertia[1] = link.inertia[2] = 0.0839583333333333333;
-    link.position[0] = i + 0.5;
-    link.space = space;
-    as_joint_def joint = as_default_joint_def();
-    joint.kind = kind;
-    joint.axis[1] = 1.0;
-    joint.point[0] = i;
-    joint.body[0] = last;
-    stop_if(as_builder_add_body(b, &link, &last, &error), &error);
-    joint.body[1] = last;
-    stop_if(as_builder_add_joint(b, &joint, NULL, &error), &error);
-  }
-  stop_if(as_builder_build(b, &model, &error), &error);
-  as_builder_destroy(b);
-  return model;
-}
-
-/// How far the tip is after a second from where an independent program has it; NAN: not known.
-static double tip_error(int n_links, const double tip[3]) {
-  static const struct {
-    int n_links;
-    double x, z;
-  } known[] = {{10, 7.527507986527, -4.906153396808},
-               {100, 99.037539198921, -4.905},
-               {1000, 999.564837964703, -4.905}};
-  for (size_t i = 0; i < sizeof known / sizeof known[0]; ++i)
-    if (known[i].n_links == n_links) return hypot(tip[0] - known[i].x, tip[2] - known[i].z);
-  return (double)NAN;
 }
 
 /// `tolerance`: of Newton's method, relative and absolute; 0: as usual.
@@ -119,13 +77,10 @@ static outcome run(const as_model *m, as_integrator *integrator, int steps) {
     stop_if(as_integrator_step(integrator, 1.0 / steps, &error), &error);
   const double seconds = cpu_seconds() - start;
   stop_if(as_integrator_statistics(integrator, &work, &error), &error);
-  as_body_motion end;
-  const int last = as_model_bodies(m) - 1;
-  as_model_body_motion(m, as_integrator_state(integrator), (as_body_id){last}, &end);
-  const double tip[3] = {end.x[0] + 0.5 * end.R[0], end.x[1] + 0.5 * end.R[3],
-                         end.x[2] + 0.5 * end.R[6]};
-  return (outcome){seconds, tip_error(last + 1, tip), work.steps, work.factorizations,
-                   work.newton_iterations};
+  double tip[3];
+  chain_tip(m, as_integrator_state(integrator), tip);
+  return (outcome){seconds, chain_tip_error(as_model_bodies(m), tip), work.steps,
+                   work.factorizations, work.newton_iterations};
 }
 
 enum { REPETITIONS = 3 };
@@ -166,7 +121,7 @@ static outcome run_ida(const as_model *m, double goal, outcome *safe) {
     const ida_options o = {as_model_bodies(m), 1.0,     rtol,     choice < 2 ? 2 : choice - 2,
                            choice == 1,        s->vdot, s->lambda};
     const ida_result r = ida_chain_run(&o);
-    const double e = tip_error(o.n_links, r.tip);
+    const double e = chain_tip_error(o.n_links, r.tip);
     const bool reached = r.status == 0 && e <= goal;
     const outcome this = {r.seconds, e, r.steps, r.jacobians, r.iterations};
     if (k < TOLERANCES && !(reached && safe->seconds > 0.0)) *safe = reached ? this : (outcome){0};
@@ -190,7 +145,7 @@ static void print_outcome(const char *what, const outcome *o, double seconds_of_
 static void compare(int n_links) {
   const double goal = 1e-5;
   double ida_time = 0.0;
-  as_model *m = build_chain(n_links, AS_JOINT_SPHERICAL, AS_SPACE_R3SO3);
+  as_model *m = chain_model(n_links, AS_JOINT_SPHERICAL, AS_SPACE_R3SO3);
   printf("%d links, 1 s, tip within %.0e m\n", n_links, goal);
 #ifdef HAVE_IDA
   outcome safe;
@@ -230,7 +185,7 @@ static void compare(int n_links) {
 
 static void parts(int n_links, as_joint_kind kind, as_space_kind space) {
   enum { CALLS = 50 };
-  as_model *m = build_chain(n_links, kind, space);
+  as_model *m = chain_model(n_links, kind, space);
   for (int method = 0; method < 2; ++method) {
     as_integrator *integrator = create(m, method, USUAL_RHO, false, 0.0);
     as_error error;
@@ -289,7 +244,7 @@ static void large(int n_links) {
   enum { STEPS = 10 };
   double start = cpu_seconds();
   as_error error;
-  as_model *m = build_chain(n_links, AS_JOINT_SPHERICAL, AS_SPACE_R3SO3);
+  as_model *m = chain_model(n_links, AS_JOINT_SPHERICAL, AS_SPACE_R3SO3);
   printf("%d links: built in %.2f s, %.0f MB\n", n_links, cpu_seconds() - start,
          memory_mb("VmRSS:"));
   for (int method = 0; method < 2; ++method) {
@@ -313,7 +268,7 @@ static int count(char **argument, bool automatic) {
             steps = (int)strtol(argument[2], NULL, 10);
   const int method = strcmp(argument[1], method_names[1]) == 0;
   if (n_links < 1 || steps < 0 || strcmp(argument[1], method_names[method]) != 0) return 2;
-  as_model *m = build_chain(n_links, AS_JOINT_SPHERICAL, AS_SPACE_R3SO3);
+  as_model *m = chain_model(n_links, AS_JOINT_SPHERICAL, AS_SPACE_R3SO3);
   as_integrator *integrator = create(m, method, USUAL_RHO, automatic, automatic ? 0.0 : 1e-3);
   as_error error;
   as_statistics work;

@@ -1,20 +1,32 @@
 // `alphastep study`: runs a machine many times, with other values, and makes a table of results.
 //
 // The library makes the runs and keeps each that is over in state.bin; here are the folder, signals, and what is written at the end. The
-// folder has the study itself in study.json, so it goes on from there.
-#define _POSIX_C_SOURCE 200809L // unlink
+// folder has the study itself in study.json, so it goes on from there. Where mpirun has started it, the first process does all this, and the
+// others make runs for it.
+#define _GNU_SOURCE // prctl's headers, sigaction
 
 #include "study.h"
 
+#include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 
 #include "folder.h"
+#include "processes.h"
 #include "signals.h"
 
-enum { MOST_THREADS = 1000 };
+enum {
+  MOST_THREADS = 1000,
+  ADDRESS = 4096,
+  PATIENCE = 5, // with processes that may be on their way [s]
+};
 
 // ---- the folder
 
@@ -24,13 +36,14 @@ static cli_exit prepare_paths(study_job *j) {
   j->summary = folder_path(j->folder, "summary.json");
   j->state = folder_path(j->folder, "state.bin");
   j->page = folder_path(j->folder, "report.html");
-  const bool all = j->table && j->definition && j->summary && j->state && j->page;
+  j->results = folder_path(j->folder, "study.h5");
+  const bool all = j->table && j->definition && j->summary && j->state && j->page && j->results;
   return all ? CLI_DONE : cli_complain_memory();
 }
 
 /// Refuses a folder in which a file of the study would take the place of one that it is read from.
 static cli_exit spare_inputs(const study_job *j) {
-  const char *own[] = {j->table, j->definition, j->summary, j->state, j->page};
+  const char *own[] = {j->table, j->definition, j->summary, j->state, j->page, j->results};
   int n;
   const as_file_digest *files = as_study_files(j->study, &n);
   for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
@@ -63,6 +76,12 @@ static void write_table(FILE *out, const void *user) {
   as_study_write_table(out, ((const study_job *)user)->study);
 }
 
+static void write_results(FILE *out, const void *user) {
+  as_error error;
+  if (as_study_write_hdf5(out, ((const study_job *)user)->study, &error) != AS_OK)
+    cli_note_incomplete();
+}
+
 static void write_definition(FILE *out, const void *user) {
   as_study_write_definition(out, ((const study_job *)user)->study);
 }
@@ -75,10 +94,11 @@ static cli_exit begin(study_job *j) {
   if (status == CLI_DONE) status = folder_lock(j->folder, &j->lock);
   if (status == CLI_DONE && !m->force && folder_is_used(j->folder)) status = refuse_used(j);
   if (status != CLI_DONE) return status;
-  const char *own[] = {j->table, j->definition, j->summary, j->page};
+  const char *own[] = {j->table, j->definition, j->summary, j->page, j->results};
   for (size_t i = 0; i < sizeof own / sizeof *own; i++) folder_clear(own[i]);
   (void)unlink(j->table); // of an earlier study
   (void)unlink(j->page);
+  (void)unlink(j->results);
   j->begun = true;
   status = folder_replace(j->definition, !m->no_sync, write_definition, j);
   if (status == CLI_DONE) status = keep(j, false);
@@ -126,10 +146,11 @@ static void tell_end(study_job *j, as_status status, const as_error *error) {
                first + 1, as_study_run_get(j->study, first).message);
 }
 
-/// The table, the page and the summary, whatever came of it.
+/// The table, study.h5, the page and the summary, whatever came of it.
 static cli_exit write_files(study_job *j, cli_exit status) {
   const bool sync = !j->request->machine.no_sync;
   cli_exit written = folder_replace(j->table, sync, write_table, j);
+  if (written == CLI_DONE) written = folder_replace(j->results, sync, write_results, j);
   if (written == CLI_DONE && !j->request->machine.no_report)
     written = folder_replace(j->page, sync, study_write_page, j);
   if (written != CLI_DONE) {
@@ -154,13 +175,20 @@ static cli_exit run_job(study_job *j) {
   as_error error = {.message = ""};
   tell_warnings(j);
   j->progress = progress_begin((double)as_study_runs(j->study), !m->quiet);
-  const as_status status = as_study_go(j->study, j->threads, &error);
+  const as_status status = as_study_go_with(j->study, j->threads, j->host, &error);
+  if (j->host != NULL) {
+    j->processes = 1 + as_study_host_joined(j->host);
+    j->lost = as_study_host_lost(j->host);
+  }
   j->seconds = progress_clock() - j->progress.began;
   progress_end(&j->progress);
   cli_exit result = judge(j, status);
   j->status = status == AS_OK ? "done" : status == AS_INTERRUPTED ? "interrupted" : "failed";
   j->message = as_status_is_failure(status) ? error.message : "";
   tell_end(j, status, &error);
+  if (j->lost > 0)
+    cli_complain("%s: %d of %d processes were lost; their runs were made again.", j->file, j->lost,
+                 j->processes);
   result = write_files(j, result);
   if (m->json) {
     study_write_summary(stdout, j);
@@ -189,12 +217,15 @@ static void free_job(study_job *j) {
   free(j->summary);
   free(j->state);
   free(j->page);
+  free(j->results);
 }
 
 static bool take_threads(study_job *j) {
   const char *text = j->request->threads;
   char *end;
-  j->threads = as_study_processors();
+  // Of processes as many are started as there are to be.
+  const bool alone = j->request->no_mpi || processes_started() == 1;
+  j->threads = alone ? as_study_processors() : 1;
   if (text == NULL) return true;
   const long n = strtol(text, &end, 10);
   if (end == text || *end != '\0' || n < 1 || n > MOST_THREADS) {
@@ -205,10 +236,10 @@ static bool take_threads(study_job *j) {
   return true;
 }
 
-static cli_exit run_study(const study_request *r) {
+static cli_exit run_study(const study_request *r, as_study_host *host) {
   const machine_request *m = &r->machine;
   const bool resumes = m->resume != NULL;
-  study_job j = {.request = r, .status = "running", .message = ""};
+  study_job j = {.request = r, .status = "running", .message = "", .host = host, .processes = 1};
   char *made = NULL;
   if (!take_threads(&j)) return CLI_USAGE;
   j.folder = resumes ? m->resume : m->folder;
@@ -232,6 +263,89 @@ static cli_exit run_study(const study_request *r) {
     tell_refusal(&j);
   free_job(&j);
   free(made);
+  return status;
+}
+
+// ---- processes that mpirun has started
+
+/// Makes runs for the first process until there are no more. What this one cannot is told, and the study goes on without it: mpirun ends all
+/// where a process says that it has failed. That the first one is gone is a failure.
+static cli_exit work(const study_request *r, const char *address) {
+  const machine_request *m = &r->machine;
+  study_job j = {.request = r};
+  as_study_guest *guest = NULL;
+  as_error error;
+  if (!take_threads(&j)) return CLI_DONE;
+  signals_listen();
+  as_status status = as_study_guest_create(address, &guest, &error);
+  if (status == AS_STOPPED) return CLI_DONE; // the first process has said why
+  char *own = m->resume ? folder_path(m->resume, "study.json") : NULL;
+  const as_study_def base = {.interrupt = signals_interrupt};
+  study_request plain = *r;
+  plain.machine.json = false;
+  const char *file = own ? own : m->model, *model = own ? m->model : NULL;
+  const bool ready = status == AS_OK && (own || !m->resume) &&
+                     study_open(&plain, file, model, &base, &j.study) == CLI_DONE;
+  if (ready) status = as_study_join(j.study, j.threads, guest, &error);
+  if (as_status_is_failure(status)) cli_complain("%s", error.message);
+  const bool lost = guest != NULL && as_study_guest_is_alone(guest);
+  as_study_guest_destroy(guest);
+  as_study_destroy(j.study);
+  free(own);
+  return lost ? CLI_OUTPUT : CLI_DONE;
+}
+
+static volatile pid_t maker;
+
+static void hand_on(int number) { (void)kill(maker, number); }
+
+/// The same in a process of its own. This one only waits: mpirun ends all where one that it has started is killed, as the system does where
+/// memory runs out and a fault of a plugin may.
+static cli_exit work_apart(const study_request *r, const char *address) {
+  const pid_t self = getpid();
+  (void)fflush(NULL);
+  maker = fork();
+  if (maker < 0) return work(r, address);
+  if (maker == 0) {
+#ifdef __linux__
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+    if (getppid() != self) _exit(1);
+    exit((int)work(r, address));
+  }
+  const struct sigaction action = {.sa_handler = hand_on};
+  (void)sigaction(SIGTERM, &action, NULL);
+  (void)sigaction(SIGINT, &action, NULL);
+  int end = 0;
+  pid_t ended;
+  while ((ended = waitpid(maker, &end, 0)) < 0 && errno == EINTR) continue;
+  return ended == maker && WIFEXITED(end) ? (cli_exit)WEXITSTATUS(end) : CLI_DONE;
+}
+
+static void make_address(char *text, int size, void *user) {
+  as_study_host **host = user;
+  as_error error;
+  if (as_study_host_create(host, &error) == AS_OK)
+    snprintf(text, (size_t)size, "%s", as_study_host_address(*host));
+  else
+    cli_complain("%s", error.message);
+}
+
+/// The first process has the study, the others work for it.
+static cli_exit share_study(const study_request *r) {
+  as_study_host *host = NULL;
+  char address[ADDRESS] = "";
+  int rank = 0;
+  cli_exit status = processes_share(make_address, &host, address, sizeof address, &rank);
+  if (status == CLI_DONE && rank > 0) return address[0] ? work_apart(r, address) : CLI_DONE;
+  if (status == CLI_DONE && host == NULL) status = CLI_OUTPUT;
+  if (status == CLI_DONE && processes_end_together() && !r->machine.quiet)
+    cli_complain("mpirun ends all processes when one is lost: with `mpirun --enable-recovery` the "
+                 "others go on. What was made is kept, and `--resume` goes on from there.");
+  if (status == CLI_DONE) status = run_study(r, host);
+  // Who has not come yet is to hear that there is nothing to do.
+  if (host != NULL) as_study_host_wait(host, processes_started() - 1, PATIENCE);
+  as_study_host_destroy(host);
   return status;
 }
 
@@ -343,7 +457,7 @@ static void print_help(void) {
       "                       [--runs N] [--seed N] [--result "
       "[NAME=]MEASURE:CHANNEL[@FROM:TO]]...\n"
       "                       [--set PATH=VALUE]... [--interval SECONDS] [-o DIR] [--threads N]\n"
-      "                       [--force] [--no-report] [--no-sync] [--quiet] [--json]\n"
+      "                       [--no-mpi] [--force] [--no-report] [--no-sync] [--quiet] [--json]\n"
       "       alphastep study --resume DIR [MODEL] [--threads N] [--no-sync] [--quiet] [--json]\n"
       "       alphastep study --run N DIR [-o FOLDER] [--force]\n"
       "\n"
@@ -352,6 +466,7 @@ static void print_help(void) {
       "file. Options are added to what a study file says. The folder DIR then holds\n"
       "\n"
       "  table.csv     a line per run: values of the parameters, results, status, message\n"
+      "  study.h5      the same for programs\n"
       "  report.html   a page with plots and the table\n"
       "  summary.json  how it stands; of each result the least, the largest, mean and deviation\n"
       "  study.json    the study itself, as a study file\n"
@@ -374,7 +489,10 @@ static void print_help(void) {
       "                  the model file, or a 500th of its t_end\n"
       "-o DIR            where to; default: the file's name (of NAME/study.yaml: NAME) and "
       "`-study`\n"
-      "--threads N       how many runs at a time; default: as many as there are processors\n"
+      "--threads N       how many runs at a time; default: as many as there are processors, or "
+      "one\n"
+      "                  in each process where mpirun has started more than one\n"
+      "--no-mpi          this process is by itself, although mpirun has started it\n"
       "--resume DIR      makes the runs that are missing; MODEL: where the model file is now\n"
       "--run N DIR       makes run N once more, as `alphastep run` does, in "
       "DIR/run-N\n" MACHINE_PLUGIN_HELP "--force           replaces what is there already\n"
@@ -387,6 +505,10 @@ static void print_help(void) {
       "A run that fails is told in its line and takes no other with it. The table is the same, "
       "byte\n"
       "for byte, however many threads there are, and whether the study was interrupted or not.\n"
+      "`mpirun --enable-recovery -n 4 alphastep study ...` makes the runs by four processes, also "
+      "on\n"
+      "other machines: the first deals them out, and those of a process that is lost are made "
+      "again.\n"
       "\n"
       "Exit status: 0 done; 2 bad usage or input; 3 runs have failed, or there is no memory; 4 a\n"
       "file could not be read or written; 130 interrupted by Ctrl-C.\n",
@@ -399,7 +521,8 @@ cli_exit study_command(int argc, char **argv) {
   if (status == CLI_DONE && r.machine.help) {
     print_help();
   } else if (status == CLI_DONE) {
-    status = r.run != NULL ? make_run(&r) : run_study(&r);
+    const bool alone = r.no_mpi || processes_started() == 1;
+    status = r.run != NULL ? make_run(&r) : alone ? run_study(&r, NULL) : share_study(&r);
   }
   study_arguments_free(&r);
   return status;

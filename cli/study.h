@@ -22,6 +22,7 @@ typedef struct study_request {
   as_study_result *result; ///< n_results, of --result
   int n_results;
   const char *runs, *seed, *interval, *threads, *run; ///< NULL: not given
+  bool no_mpi;
   as_plugin_policy policy;
   char **copied; ///< n_copied texts that belong to it
   int n_copied;
@@ -39,11 +40,13 @@ typedef struct study_job {
   as_study *study;
   const char *file; ///< what messages call it
   const char *folder;
-  char *table, *definition, *summary, *state, *page; ///< paths
+  char *table, *definition, *summary, *state, *page, *results; ///< paths
   as_folder_lock *lock;
   progress progress;
-  long before; ///< runs that were over when it began
+  long before;         ///< runs that were over when it began
+  as_study_host *host; ///< NULL: no other processes take part
   int threads;
+  int processes, lost; ///< that took part, this one among them; that went away while they made runs
   const char *status, *message;
   bool made, begun;
   double seconds;

@@ -156,6 +156,9 @@ static cli_exit take_option(int argc, char **argv, int *i, study_request *r) {
     r->threads = value;
   } else if (cli_option(argc, argv, i, "--run", &value)) {
     r->run = value;
+  } else if (strcmp(option, "--no-mpi") == 0) {
+    r->no_mpi = true;
+    return CLI_DONE;
   } else if (strcmp(option, "--accuracy") == 0) {
     cli_complain("`--accuracy`: errors are estimated of one run; see `alphastep study --run`.");
     return CLI_USAGE;

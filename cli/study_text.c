@@ -103,8 +103,11 @@ void study_print(const study_job *j) {
   const long runs = as_study_runs(j->study), now = runs - j->before;
   print_table(j, runs > MOST_ROWS ? MOST_ROWS / 2 : runs);
   if (runs > 1) print_results(j);
-  printf("%s: %ld run%s in %.3g s by %d thread%s", j->file, now, now == 1 ? "" : "s", j->seconds,
-         j->threads, j->threads == 1 ? "" : "s");
+  printf("%s: %ld run%s in %.3g s by %d %s%s", j->file, now, now == 1 ? "" : "s", j->seconds,
+         j->processes > 1 ? j->processes : j->threads, j->processes > 1 ? "process" : "thread",
+         j->processes > 1  ? "es"
+         : j->threads == 1 ? ""
+                           : "s");
   if (j->before > 0) printf(", and %ld from before", j->before);
   printf(".\nThe table is %s.\n", j->table);
   if (!j->request->machine.no_report) printf("The report is %s.\n", j->page);
@@ -172,6 +175,8 @@ void study_write_summary(FILE *out, const void *user) {
   }
   fputs("\n  ]", out);
   json_add_number(&o, "threads", j->threads);
+  json_add_number(&o, "processes", j->processes);
+  json_add_number(&o, "lost", j->lost);
   json_add_number(&o, "seconds", j->seconds);
   json_end(&o);
   putc('\n', out);

@@ -133,6 +133,44 @@ AS_API as_status as_study_go(as_study *study, int threads, as_error *error);
 /// How many processors this process may use.
 AS_API int as_study_processors(void);
 
+// ---- many processes ---------------------------------------------------------------------------------
+
+/// A process that deals out the runs of its study to others, its guests, as these ask, beside its own threads. They may be on other machines.
+/// A guest that is lost costs the time of the runs that it was making: others make them again. What comes out does not depend on who has
+/// made a run.
+typedef struct as_study_host as_study_host;
+
+/// Listens at a port of its own. AS_ERR_FILE: there is none.
+AS_API as_status as_study_host_create(as_study_host **out, as_error *error);
+/// Guests that are waiting end.
+AS_API void as_study_host_destroy(as_study_host *host);
+/// Waits until so many guests have come, but not much longer than so many seconds.
+AS_API void as_study_host_wait(as_study_host *host, int guests, double seconds);
+/// What guests have to know, one line. It has a secret: whoever knows it may take part.
+AS_API const char *as_study_host_address(const as_study_host *host);
+AS_API int as_study_host_joined(const as_study_host *host); ///< how many guests have come
+AS_API int
+as_study_host_lost(const as_study_host *host); ///< how many went away while they made runs
+/// as_study_go() with guests. `host` may be NULL.
+AS_API as_status as_study_go_with(as_study *study, int threads, as_study_host *host,
+                                  as_error *error);
+
+/// The other side, in another process.
+typedef struct as_study_guest as_study_guest;
+
+/// Goes to a host and waits until it deals out runs. AS_STOPPED: it has none. AS_ERR_FILE: it is not to be reached.
+AS_API as_status as_study_guest_create(const char *address, as_study_guest **out, as_error *error);
+AS_API void as_study_guest_destroy(as_study_guest *guest);
+/// Whether the host went away without a word.
+AS_API bool as_study_guest_is_alone(const as_study_guest *guest);
+/// Makes runs for the host with so many threads (0: one for each processor) until there are no more. `study` is the same as there, made
+/// from the same files: AS_ERR_ARGUMENT with a sentence if it is not. AS_ERR_FILE: the host is gone, or a file of the model has changed;
+/// AS_INTERRUPTED, AS_ERR_MEMORY: the host goes on without this process.
+AS_API as_status as_study_join(as_study *study, int threads, as_study_guest *guest,
+                               as_error *error);
+
+// ---- what came of it --------------------------------------------------------------------------------
+
 AS_API long as_study_runs(const as_study *study);
 AS_API const char *as_study_title(const as_study *study); ///< NULL: none
 /// The model file, and the n files in all that the model was read from.
@@ -188,6 +226,8 @@ AS_API as_study_summary as_study_summarize(const as_study *study, int result);
 
 /// Comma-separated values, a line per run that is over, by their numbers: run, parameters, results, status, t [s], message.
 AS_API void as_study_write_table(FILE *out, const as_study *study);
+/// The same as an HDF5 file, study.h5 of docs/studies.md. AS_ERR_MEMORY; whether `out` could be written it knows itself.
+AS_API as_status as_study_write_hdf5(FILE *out, const as_study *study, as_error *error);
 /// The study as a study file in JSON, with the model's path from the root.
 AS_API void as_study_write_definition(FILE *out, const as_study *study);
 

@@ -13,7 +13,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,9 +33,6 @@ enum {
   MOST_INTERFACES = 1334, // the frame and 1333 nodes of three coordinates
   MOST_NAME = 256,
 };
-
-/// HDF5 need not be built for threads; machines are loaded by several at a time.
-static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 
 /// A dataset: where it is, and its dimensions.
 typedef struct array {
@@ -239,9 +235,9 @@ as_status as_flexible_write(const char *path, const as_flexible_data *data, as_e
   if (path == NULL) return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL, "The path is NULL.");
   as_status status = as_flexible_check(data, error);
   if (status) return status;
-  pthread_mutex_lock(&one_at_a_time);
+  asi_hdf5_lock();
   status = H5open() >= 0 ? write_draft(path, data, error) : asi_fail_memory(error);
-  pthread_mutex_unlock(&one_at_a_time);
+  asi_hdf5_unlock();
   return status;
 }
 
@@ -501,7 +497,7 @@ as_status as_flexible_read(const char *path, as_flexible_data **out, as_error *e
   *out = NULL;
   if (path == NULL) return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL, "The path is NULL.");
   source s = {.path = path, .file = -1, .error = error};
-  pthread_mutex_lock(&one_at_a_time);
+  asi_hdf5_lock();
   as_status status = AS_ERR_MEMORY;
   if (H5open() >= 0) {
     const asi_hdf5_voice voice = asi_hdf5_hush();
@@ -511,7 +507,7 @@ as_status as_flexible_read(const char *path, as_flexible_data **out, as_error *e
   } else {
     (void)asi_fail_memory(error); // HDF5 could not take what it needs for itself
   }
-  pthread_mutex_unlock(&one_at_a_time);
+  asi_hdf5_unlock();
   if (status == AS_OK) {
     as_error why = {0};
     status = as_flexible_copy(&s.d, out, &why);

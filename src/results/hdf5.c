@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 #include "base/archive.h"
 #include "base/file.h"
 
-enum { MAGIC = 16, SEAL = 32, PIECE = 1 << 18 };
+enum { MAGIC = 16, SEAL = ASI_HDF5_SEAL_SIZE, PIECE = 1 << 18 };
 
 static _Thread_local bool lacked_memory; ///< a call has failed for want of it
 static _Thread_local bool
@@ -31,6 +32,11 @@ static herr_t note_failure(hid_t stack, void *user) {
   H5Ewalk2(stack, H5E_WALK_DOWNWARD, look_for_memory, user);
   return 0;
 }
+
+static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+
+void asi_hdf5_lock(void) { (void)pthread_mutex_lock(&one_at_a_time); }
+void asi_hdf5_unlock(void) { (void)pthread_mutex_unlock(&one_at_a_time); }
 
 asi_hdf5_voice asi_hdf5_hush(void) {
   asi_hdf5_voice voice = {NULL, NULL};
@@ -95,11 +101,21 @@ static bool pass_on(int in, int out, uint64_t size, asi_digest *digest) {
   return ok;
 }
 
-static bool put_seal(int file, const asi_digest *digest) {
-  unsigned char seal[SEAL];
+static void make_seal(unsigned char seal[SEAL], const asi_digest *digest) {
   uint64_t size = digest->bytes, sum = asi_digest_end(digest);
   memcpy(seal, ASI_HDF5_SEAL, MAGIC);
   serialize_seal(seal, ASI_ARCHIVE_WRITE, &size, &sum);
+}
+
+void asi_hdf5_make_seal(const void *bytes, size_t size, unsigned char seal[SEAL]) {
+  asi_digest digest = asi_digest_begin();
+  asi_digest_add(&digest, bytes, size);
+  make_seal(seal, &digest);
+}
+
+static bool put_seal(int file, const asi_digest *digest) {
+  unsigned char seal[SEAL];
+  make_seal(seal, digest);
   return asi_file_put(file, seal, SEAL);
 }
 

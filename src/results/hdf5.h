@@ -18,6 +18,7 @@
 #define ALPHASTEP_RESULTS_HDF5_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #ifndef H5_USE_110_API
@@ -35,6 +36,7 @@ enum {
   ASI_HDF5_COLUMNS = 4,
   ASI_HDF5_FEW_BODIES = 20,      ///< up to here each object has datasets of its own
   ASI_HDF5_CHUNK_OBJECTS = 1024, ///< of a dataset of many objects
+  ASI_HDF5_SEAL_SIZE = 32,
 };
 
 /// What HDF5 did with its errors before we kept it silent.
@@ -46,6 +48,10 @@ typedef struct asi_hdf5_voice {
 /// HDF5 prints errors unless told otherwise. In between of these two it does not.
 asi_hdf5_voice asi_hdf5_hush(void);
 void asi_hdf5_restore(asi_hdf5_voice voice);
+
+/// HDF5 need not be built for threads; machines are loaded by several at a time.
+void asi_hdf5_lock(void);
+void asi_hdf5_unlock(void);
 
 /// Whether a call has failed for want of memory since it was hushed.
 bool asi_hdf5_lacks_memory(void);
@@ -66,5 +72,7 @@ const char *asi_hdf5_verify(const char *path, uint64_t *size);
 bool asi_hdf5_copy(const char *from, const char *to, uint64_t size, bool seal, bool sync);
 /// Cuts a file off behind its first `size` bytes and puts the digest there.
 bool asi_hdf5_seal(const char *path, uint64_t size, bool sync);
+/// The digest that stands behind such bytes.
+void asi_hdf5_make_seal(const void *bytes, size_t size, unsigned char seal[ASI_HDF5_SEAL_SIZE]);
 
 #endif

@@ -1,4 +1,4 @@
-/// Runs, and the threads that share them out. A run is a function of the study and its number alone: each has its own machine, integrator
+/// Runs, and the threads that share them out, with those of other processes if there are any. A run is a function of the study and its number alone: each has its own machine, integrator
 /// and channels.
 #define _GNU_SOURCE // sched_getaffinity
 #include <math.h>
@@ -43,6 +43,7 @@ typedef struct worker {
 static bool is_ending(void *user) {
   const worker *w = user;
   const as_study_def *def = &w->study->def;
+  if (w->study->guest && asi_study_guest_is_over(w->study->guest)) return true;
   return def->interrupt && def->interrupt(def->interrupt_user);
 }
 
@@ -192,30 +193,77 @@ static void give_back(worker *w) {
   asi_arena_free(&w->arena);
 }
 
-/// The first failure is told; an interruption gives way to it. The mutex is held.
-static void end_study(as_study *s, as_status status, const as_error *error) {
+void asi_study_end(as_study *s, as_status status, const as_error *error) {
   s->ending = true;
   if (as_status_is_failure(s->status) || s->status == status) return;
   s->status = status;
   if (as_status_is_failure(status)) s->error = *error;
 }
 
-/// The number of the next run; -1: there is none. The mutex is held.
-static long take_run(as_study *s) {
-  while (s->next < s->runs && s->record[s->next].outcome != AS_STUDY_WAITING) ++s->next;
-  return s->ending || s->next >= s->runs ? -1 : s->next++;
+long asi_study_take_run(as_study *s, int holder) {
+  while (s->next < s->runs && (s->record[s->next].outcome != AS_STUDY_WAITING ||
+                               s->record[s->next].holder != ASI_STUDY_NOBODY))
+    ++s->next;
+  if (s->ending || s->next >= s->runs) return -1;
+  s->record[s->next].holder = holder;
+  return s->next++;
 }
 
-/// Takes over a run that is over. The mutex is held.
-static void finish_run(worker *w, long number) {
-  as_study *s = w->study;
-  as_status status = AS_OK;
-  if (!asi_study_note(s, number, w->outcome, w->t, w->value, w->message))
-    status = asi_fail_memory(&w->error);
-  if (status == AS_OK) status = asi_study_keep_run(s, number, &w->error);
-  if (status) end_study(s, status, &w->error);
+void asi_study_finish_run(as_study *s, long run) {
+  as_error error;
+  const as_status status = asi_study_keep_run(s, run, &error);
+  if (status) asi_study_end(s, status, &error);
   if (status == AS_OK && s->def.progress)
     s->def.progress(s->runs - s->count_of[AS_STUDY_WAITING], s->runs, s->def.progress_user);
+}
+
+/// The number of the next run; -1: there is none. The mutex is held, but while it waits.
+static long next_run(worker *w) {
+  as_study *s = w->study;
+  if (s->guest) {
+    pthread_mutex_unlock(&s->mutex);
+    const long run = asi_study_guest_take(s->guest, is_ending, w);
+    pthread_mutex_lock(&s->mutex);
+    return s->ending || run >= s->runs ? -1 : run;
+  }
+  long run = asi_study_take_run(s, ASI_STUDY_HERE);
+  // Runs that other processes make come back if these are lost.
+  while (run < 0 && s->host && !s->ending && s->count_of[AS_STUDY_WAITING] > 0) {
+    asi_study_host_await(s->host);
+    if (is_ending(w)) asi_study_end(s, AS_INTERRUPTED, NULL);
+    run = asi_study_take_run(s, ASI_STUDY_HERE);
+  }
+  return run;
+}
+
+/// A run of a guest goes to its host. The mutex is held, but while it is sent.
+static void hand_over(worker *w, long run) {
+  as_study *s = w->study;
+  size_t size;
+  unsigned char *bytes = asi_study_pack(s, run, &size);
+  if (bytes == NULL) {
+    (void)asi_fail_memory(&w->error);
+    asi_study_end(s, AS_ERR_MEMORY, &w->error);
+    return;
+  }
+  pthread_mutex_unlock(&s->mutex);
+  asi_study_guest_hand_over(s->guest, bytes, size);
+  free(bytes);
+  pthread_mutex_lock(&s->mutex);
+}
+
+/// Takes over a run that is over, unless it has come from elsewhere. The mutex is held.
+static void take_over(worker *w, long run) {
+  as_study *s = w->study;
+  if (s->record[run].outcome != AS_STUDY_WAITING) return;
+  if (!asi_study_note(s, run, w->outcome, w->t, w->value, w->message)) {
+    (void)asi_fail_memory(&w->error);
+    asi_study_end(s, AS_ERR_MEMORY, &w->error);
+  } else if (s->guest) {
+    hand_over(w, run);
+  } else {
+    asi_study_finish_run(s, run);
+  }
 }
 
 static void *work(void *user) {
@@ -225,45 +273,77 @@ static void *work(void *user) {
   pthread_mutex_lock(&s->mutex);
   if (!ready) {
     (void)asi_fail_memory(&w.error);
-    end_study(s, AS_ERR_MEMORY, &w.error);
+    asi_study_end(s, AS_ERR_MEMORY, &w.error);
   }
-  for (long number; (number = take_run(s)) >= 0;) {
+  for (long number; (number = next_run(&w)) >= 0;) {
     pthread_mutex_unlock(&s->mutex);
     const as_status status = is_ending(&w) ? AS_INTERRUPTED : make_run(&w, number);
     pthread_mutex_lock(&s->mutex);
     if (status == AS_OK)
-      finish_run(&w, number);
+      take_over(&w, number);
     else
-      end_study(s, status, &w.error);
+      asi_study_end(s, status, &w.error);
   }
   pthread_mutex_unlock(&s->mutex);
   give_back(&w);
   return NULL;
 }
 
-as_status as_study_go(as_study *s, int threads, as_error *error) {
+/// Works with so many threads until there are no more runs. This one works, too. Where there are no more threads to be had, those that
+/// are there do.
+static as_status run_threads(as_study *s, int threads, as_error *error) {
   const long waiting = s->count_of[AS_STUDY_WAITING];
   long n = threads > 0 ? threads : as_study_processors();
   n = n > MOST_THREADS ? MOST_THREADS : n;
   n = n > waiting ? waiting : n;
-  s->next = 0;
-  s->ending = false;
-  s->status = AS_OK;
   pthread_t *thread = asi_calloc((size_t)(n > 0 ? n : 1), sizeof *thread);
   if (thread == NULL) return asi_fail_memory(error);
-  // This thread works, too. Where there are no more threads to be had, those that are there do.
   long begun = 0;
   while (begun < n - 1 && pthread_create(&thread[begun], NULL, work, s) == 0) ++begun;
   (void)work(s);
   for (long i = 0; i < begun; ++i) pthread_join(thread[i], NULL);
   free(thread);
-  as_status status = s->status;
-  if (as_status_is_failure(status)) {
-    if (error) *error = s->error;
-    return status;
-  }
+  return AS_OK;
+}
+
+static void begin(as_study *s) {
+  s->next = 0;
+  s->ending = false;
+  s->status = AS_OK;
+  for (long i = 0; i < s->runs; ++i) s->record[i].holder = ASI_STUDY_NOBODY;
+}
+
+/// How it went: what threads have met, if not `status`.
+static as_status judge(const as_study *s, as_status status, as_error *error) {
+  if (status) return status;
+  if (as_status_is_failure(s->status) && error) *error = s->error;
+  return s->status;
+}
+
+as_status as_study_go_with(as_study *s, int threads, as_study_host *host, as_error *error) {
+  begin(s);
+  as_status status = host ? asi_study_host_open(host, s, error) : AS_OK;
+  if (status) return status;
+  s->host = host;
+  status = run_threads(s, threads, error);
+  if (host) asi_study_host_close(host);
+  s->host = NULL;
+  status = judge(s, status, error);
+  if (as_status_is_failure(status)) return status;
   const as_status synced = asi_study_sync(s, error);
   if (synced) return synced;
-  if (status == AS_INTERRUPTED) return status;
-  return asi_error_clear(error);
+  return status ? status : asi_error_clear(error);
+}
+
+as_status as_study_go(as_study *s, int threads, as_error *error) {
+  return as_study_go_with(s, threads, NULL, error);
+}
+
+as_status asi_study_work_for(as_study *s, as_study_guest *guest, int threads, as_error *error) {
+  begin(s);
+  s->guest = guest;
+  as_status status = run_threads(s, threads, error);
+  s->guest = NULL;
+  status = judge(s, status, error);
+  return status ? status : asi_error_clear(error);
 }

@@ -24,7 +24,7 @@
 
 enum {
   FORMAT = 1, ///< study format 1
-  HEAD_WORDS = 8,
+  HEAD_WORDS = ASI_STUDY_HEAD / 8,
   RECORD_WORDS = 6, ///< without results and message
 };
 
@@ -92,8 +92,8 @@ static uint64_t digest_files(const as_study *s) {
   return asi_digest_end(&d);
 }
 
-/// The words of the head of this study, the last one their digest.
-static bool make_head(const as_study *s, uint64_t head[HEAD_WORDS]) {
+/// The words of the head of this study, but the last one.
+static bool find_head(const as_study *s, uint64_t head[HEAD_WORDS]) {
   const char *version = as_version();
   head[0] = MAGIC;
   head[1] = FORMAT;
@@ -104,12 +104,14 @@ static bool make_head(const as_study *s, uint64_t head[HEAD_WORDS]) {
   return digest_study(s, &head[5]);
 }
 
-static void serialize_head(unsigned char *bytes, asi_archive_mode mode, uint64_t *head) {
-  asi_archive a = {.mode = mode, .data = bytes, .size = (size_t)HEAD_WORDS * 8};
-  for (int i = 0; i < HEAD_WORDS - 1; ++i) asi_archive_word(&a, &head[i]);
-  head[HEAD_WORDS - 1] =
-      mode == ASI_ARCHIVE_WRITE ? asi_checksum(bytes, a.used) : head[HEAD_WORDS - 1];
-  asi_archive_word(&a, &head[HEAD_WORDS - 1]);
+bool asi_study_make_head(const as_study *s, unsigned char head[ASI_STUDY_HEAD]) {
+  uint64_t words[HEAD_WORDS];
+  asi_archive a = {.mode = ASI_ARCHIVE_WRITE, .data = head, .size = ASI_STUDY_HEAD};
+  if (!find_head(s, words)) return false;
+  for (int i = 0; i < HEAD_WORDS - 1; ++i) asi_archive_word(&a, &words[i]);
+  uint64_t sum = asi_checksum(head, a.used);
+  asi_archive_word(&a, &sum);
+  return true;
 }
 
 // ---- writing ----------------------------------------------------------------------------------------
@@ -129,14 +131,13 @@ as_status asi_study_sync(as_study *s, as_error *error) {
   return asi_file_sync(s->file) ? AS_OK : asi_fail_write(s->file_path, errno, error);
 }
 
-as_status asi_study_keep_run(as_study *s, long run, as_error *error) {
-  if (s->file < 0) return AS_OK;
+unsigned char *asi_study_pack(const as_study *s, long run, size_t *out_size) {
   const asi_study_record *r = &s->record[run];
   const size_t results = (size_t)s->def.n_results;
   const size_t letters = r->message ? strlen(r->message) : 0, padded = (letters + 7) / 8 * 8;
   const size_t size = 8 * (RECORD_WORDS + results) + padded;
   unsigned char *bytes = asi_calloc(size, 1);
-  if (bytes == NULL) return asi_fail_memory(error);
+  if (bytes == NULL) return NULL;
   asi_archive a = {.mode = ASI_ARCHIVE_WRITE, .data = bytes, .size = size};
   uint64_t head[3] = {size / 8, (uint64_t)run, (uint64_t)r->outcome}, length = letters;
   double t = r->t;
@@ -148,6 +149,15 @@ as_status asi_study_keep_run(as_study *s, long run, as_error *error) {
   a.used += padded;
   uint64_t sum = asi_checksum(bytes, a.used);
   asi_archive_word(&a, &sum);
+  *out_size = size;
+  return bytes;
+}
+
+as_status asi_study_keep_run(as_study *s, long run, as_error *error) {
+  size_t size;
+  if (s->file < 0) return AS_OK;
+  unsigned char *bytes = asi_study_pack(s, run, &size);
+  if (bytes == NULL) return asi_fail_memory(error);
   as_status status = append(s, bytes, size, error);
   free(bytes);
   if (status == AS_OK && now() - s->synced > PAUSE) status = asi_study_sync(s, error);
@@ -162,8 +172,7 @@ static uint64_t read_word(const unsigned char *bytes) {
   return word;
 }
 
-/// Takes up one record; its bytes, 0 if it is damaged or cut off. A negative size: there is no memory.
-static long take_record(as_study *s, const unsigned char *bytes, size_t size) {
+long asi_study_unpack(as_study *s, const unsigned char *bytes, size_t size, long *run) {
   const size_t results = (size_t)s->def.n_results, least = 8 * (RECORD_WORDS + results);
   if (size < least) return 0;
   const uint64_t words = read_word(bytes);
@@ -187,9 +196,10 @@ static long take_record(as_study *s, const unsigned char *bytes, size_t size) {
            a.used + (letters + 7) / 8 * 8 + 8 == whole;
     if (good) {
       char message[ASI_STUDY_MESSAGE] = "";
+      *run = (long)head[1];
       memcpy(message, copy + a.used, letters);
-      if (s->record[head[1]].outcome == AS_STUDY_WAITING)
-        noted = asi_study_note(s, (long)head[1], (as_study_outcome)head[2], t, value, message);
+      if (s->record[*run].outcome == AS_STUDY_WAITING)
+        noted = asi_study_note(s, *run, (as_study_outcome)head[2], t, value, message);
     }
   }
   free(copy);
@@ -202,22 +212,31 @@ static as_status refuse(const as_study *s, as_error *error, const char *why) {
                   s->file_path, why);
 }
 
-static as_status check_head(const as_study *s, unsigned char *bytes, size_t size, as_error *error) {
-  uint64_t mine[HEAD_WORDS], there[HEAD_WORDS];
-  if (size < (size_t)HEAD_WORDS * 8 || read_word(bytes) != MAGIC)
+const char *asi_study_compare_heads(const unsigned char *mine, const unsigned char *there) {
+  uint64_t a[HEAD_WORDS], b[HEAD_WORDS];
+  for (int i = 0; i < HEAD_WORDS; ++i) {
+    a[i] = read_word(mine + (size_t)i * 8);
+    b[i] = read_word(there + (size_t)i * 8);
+  }
+  if (a[1] != b[1] || a[2] != b[2]) return "another version of alphastep began the study";
+  if (a[6] != b[6])
+    return "the model file, or one that it reads, has changed since the study began";
+  if (a[3] != b[3] || a[4] != b[4] || a[5] != b[5])
+    return "its parameters, settings or results are others";
+  return NULL;
+}
+
+static as_status check_head(const as_study *s, const unsigned char *bytes, size_t size,
+                            as_error *error) {
+  unsigned char mine[ASI_STUDY_HEAD];
+  if (size < sizeof mine || read_word(bytes) != MAGIC)
     return refuse(s, error, "it is damaged, or no file of a study");
-  serialize_head(bytes, ASI_ARCHIVE_READ, there);
-  if (asi_checksum(bytes, (size_t)(HEAD_WORDS - 1) * 8) != there[HEAD_WORDS - 1])
+  const size_t summed = sizeof mine - 8;
+  if (asi_checksum(bytes, summed) != read_word(bytes + summed))
     return refuse(s, error, "it is damaged");
-  if (!make_head(s, mine)) return asi_fail_memory(error);
-  if (there[1] != mine[1] || there[2] != mine[2])
-    return refuse(s, error, "another version of alphastep began the study");
-  if (there[6] != mine[6])
-    return refuse(s, error,
-                  "the model file, or one that it reads, has changed since the study began");
-  if (there[3] != mine[3] || there[4] != mine[4] || there[5] != mine[5])
-    return refuse(s, error, "its parameters, settings or results are others");
-  return AS_OK;
+  if (!asi_study_make_head(s, mine)) return asi_fail_memory(error);
+  const char *why = asi_study_compare_heads(mine, bytes);
+  return why ? refuse(s, error, why) : AS_OK;
 }
 
 /// Takes up what is in a file; writes how much of it is good.
@@ -236,9 +255,10 @@ static as_status take_up(as_study *s, size_t *good, as_error *error) {
   fclose(in);
   if (bytes == NULL) return asi_fail_memory(error);
   as_status status = check_head(s, bytes, size, error);
-  *good = (size_t)HEAD_WORDS * 8;
+  *good = ASI_STUDY_HEAD;
   for (long n = 1; status == AS_OK && n > 0;) {
-    n = take_record(s, bytes + *good, size - *good);
+    long run;
+    n = asi_study_unpack(s, bytes + *good, size - *good, &run);
     if (n < 0) status = asi_fail_memory(error);
     if (n > 0) *good += (size_t)n;
   }
@@ -257,10 +277,8 @@ static as_status continue_file(as_study *s, as_error *error) {
 }
 
 static as_status begin_file(as_study *s, as_error *error) {
-  uint64_t head[HEAD_WORDS];
-  unsigned char bytes[HEAD_WORDS * 8];
-  if (!make_head(s, head)) return asi_fail_memory(error);
-  serialize_head(bytes, ASI_ARCHIVE_WRITE, head);
+  unsigned char bytes[ASI_STUDY_HEAD];
+  if (!asi_study_make_head(s, bytes)) return asi_fail_memory(error);
   s->file = asi_file_create(s->file_path);
   if (s->file < 0) return asi_fail_write(s->file_path, errno, error);
   return append(s, bytes, sizeof bytes, error);

@@ -5,7 +5,11 @@
 /// measure.c     what is kept of a channel
 /// go.c          one run, and threads that share them out
 /// keep.c        runs that are over in a file
+/// frames.c      what processes that share a study say to each other
+/// host.c        a process that deals out runs
+/// guest.c       a process that makes them
 /// table.c       what came of it
+/// hdf5.c        the same as study.h5
 /// study_file.c  study files
 #ifndef ALPHASTEP_STUDY_STUDY_H
 #define ALPHASTEP_STUDY_STUDY_H
@@ -19,11 +23,15 @@
 enum {
   ASI_STUDY_VALUE = 32,    ///< room for a number as text
   ASI_STUDY_MESSAGE = 512, ///< room for what is kept of a sentence
+  ASI_STUDY_HEAD = 64,     ///< bytes of the head of state.bin
+  ASI_STUDY_NOBODY = 0,
+  ASI_STUDY_HERE = -1,
 };
 
 /// A run that is over.
 typedef struct asi_study_record {
   as_study_outcome outcome;
+  int holder; ///< who makes it: ASI_STUDY_NOBODY, ASI_STUDY_HERE or the number of a guest
   double t;
   char *message; ///< NULL: none
 } asi_study_record;
@@ -50,7 +58,9 @@ struct as_study {
   long count_of[AS_STUDY_FAILED + 1];
 
   pthread_mutex_t mutex; ///< of all that follows, and of records while threads work
-  long next;             ///< the first run that nobody has taken yet
+  as_study_host *host;   ///< that deals out runs to other processes; NULL: there is none
+  as_study_guest *guest; ///< that runs come from; NULL: they are dealt out here
+  long next;             ///< no run before it is waiting for somebody
   bool ending;           ///< no more runs are to be taken
   as_status status;      ///< why; AS_OK: nothing went wrong
   as_error error;
@@ -76,10 +86,41 @@ as_status asi_study_complain_memory(as_messages *messages);
 /// Takes over a run that is over. False: there is no memory.
 bool asi_study_note(as_study *study, long run, as_study_outcome outcome, double t,
                     const double *value, const char *message);
+/// A run that is over as bytes, to be freed; NULL: there is no memory.
+unsigned char *asi_study_pack(const as_study *study, long run, size_t *size);
+/// Takes over a run that is over, if it is not yet; which one. The bytes it has; 0: they are damaged or cut off. Negative: there is no memory.
+long asi_study_unpack(as_study *study, const unsigned char *bytes, size_t size, long *run);
 /// Writes it behind those that are kept. The mutex is held.
 as_status asi_study_keep_run(as_study *study, long run, as_error *error);
 /// Forces what is kept to the disk.
 as_status asi_study_sync(as_study *study, as_error *error);
+/// What a study is known by. False: there is no memory.
+bool asi_study_make_head(const as_study *study, unsigned char head[ASI_STUDY_HEAD]);
+/// Why a head is not that of this study, whose own is `mine`; NULL: it is.
+const char *asi_study_compare_heads(const unsigned char *mine, const unsigned char *there);
+
+// ---- dealing out: the mutex is held -----------------------------------------------------------------
+
+/// The number of a run that nobody makes, which `holder` does from now on; -1: there is none, or no more are to be taken.
+long asi_study_take_run(as_study *study, int holder);
+/// A run that has been noted is kept and told.
+void asi_study_finish_run(as_study *study, long run);
+/// No more runs are to be taken. The first failure is told; an interruption gives way to it.
+void asi_study_end(as_study *study, as_status status, const as_error *error);
+
+/// What processes say to each other: see frames.c. A study's host and guests go through these.
+as_status asi_study_host_open(as_study_host *host, as_study *study, as_error *error);
+void asi_study_host_close(as_study_host *host);
+/// Waits a little for runs that may come back from processes which are lost. The study's mutex is held, and given up meanwhile.
+void asi_study_host_await(as_study_host *host);
+/// The number of a run that the host deals out; -1: there are no more, or `interrupt` asks to end.
+long asi_study_guest_take(as_study_guest *guest, as_interrupt_fn *interrupt, void *user);
+/// Hands over a run.
+void asi_study_guest_hand_over(as_study_guest *guest, const unsigned char *bytes, size_t size);
+/// Makes runs for a host with so many threads.
+as_status asi_study_work_for(as_study *study, as_study_guest *guest, int threads, as_error *error);
+/// Whether there is nothing more to be made.
+bool asi_study_guest_is_over(as_study_guest *guest);
 
 // ---- measures ---------------------------------------------------------------------------------------
 

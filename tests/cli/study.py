@@ -411,6 +411,41 @@ simulate: {t_end: 0.01, step: 0.005}
     check(len(summary["warnings"]) == 1 and "ODD_KEY" in summary["warnings"][0], "summary:", summary)
 
 
+# ---- study.h5
+
+def try_hdf5():
+    """The same numbers and texts as in the table; parameters that are no numbers; runs that fail and that are missing."""
+    try:
+        import h5py
+    except ImportError:
+        print("no h5py: study.h5 is not looked at")
+        return
+    study("free.yaml", "--set", "simulate.t_end=0.05", "--sweep", "parameters.mass=1,-1,2", "--sweep", "simulate.method=index2,index3",
+          "--result", ANGLE, "--result", "h\u00f6he/\u00e4=max:blocks.wave@0.01:", "-o", "numbers", "-q", status=3)
+    found = rows("numbers")
+    with h5py.File("numbers/study.h5") as f:
+        text = lambda a: [x.decode() for x in a]
+        results, parameters = f["results"], f["parameters"]
+        names = [f"{n} [{u}]" for n, u in zip(text(results.attrs["names"]), text(results.attrs["units"]))]
+        check(names == [ANGLE + " [rad]", "h\u00f6he/\u00e4 [m]"], "names of results", names)
+        check(text(results.attrs["measures"]) == ["last", "max"] and text(results.attrs["channels"])[1] == "blocks.wave", "measures")
+        check(math.isnan(results.attrs["from"][0]) and results.attrs["from"][1] == 0.01 and math.isnan(results.attrs["to"][1]), "windows")
+        paths = text(parameters.attrs["names"])
+        check(paths == ["parameters.mass", "simulate.method"], "names of parameters", paths)
+        check(f["run"].shape == (6,) and results.shape == (6, 2) and f.attrs["runs"] == 6, "shapes")
+        for i, r in enumerate(found):
+            check(str(f["run"][i]) == r["run"] and f["status"][i].decode() == r["status"] and f["message"][i].decode() == r["message"], "run", i, r)
+            check([x.decode() for x in f["settings"][i]] == [r[p] for p in paths], "settings", i)
+            check(parameters[i, 0] == float(r["parameters.mass"]) and math.isnan(parameters[i, 1]), "parameters", i)
+            for k, name in enumerate(names):
+                check(repr(float(results[i, k])) == repr(float(r[name])), "results", i, k, results[i, k], r[name])
+        check(json.loads(f["study"][0]) == json.loads(pathlib.Path("numbers/study.json").read_text()), "the study")
+        check(results.fletcher32 and f["t"].attrs["unit"] == b"s", "checksums, units")
+    study("free.yaml", "--result", ANGLE, "-o", "single", "-q")
+    with h5py.File("single/study.h5") as f:
+        check("parameters" not in f and f["results"].shape == (1, 1), "a study of one run", list(f))
+
+
 # ---- what is shown
 
 def try_shown():
@@ -446,7 +481,7 @@ def main():
         pathlib.Path("free.yaml").write_text(free)
         pathlib.Path("long.yaml").write_text(free.replace("t_end: 0.5, step: 0.01", "t_end: 10, step: 0.002"))
         for test in (try_grid, try_ranges, try_random, try_measures, try_stop, try_failure, try_sentences, try_interrupt, try_state,
-                     try_folder, try_full_disk, try_examples, try_warnings, try_shown):
+                     try_folder, try_full_disk, try_examples, try_warnings, try_hdf5, try_shown):
             test()
     return 1 if failures else 0
 
