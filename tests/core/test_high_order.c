@@ -306,6 +306,12 @@ static void goes_on(const char *name, double rtol) {
     seen[s[0]->high.by_method] = true;
     check(as_integrator_save(s[0], bytes, &size, &error), &error);
     check(as_integrator_load(s[1], bytes, size, &error), &error);
+    for (int k = 0; k < 2; ++k) // inside the step that was saved
+      check(as_integrator_interpolate(s[k], s[k]->stepper.last.t0 + 0.8 * s[k]->stepper.last.h,
+                                      &error),
+            &error);
+    assert_memory_equal(as_integrator_state(s[0])->q, as_integrator_state(s[1])->q,
+                        (size_t)as_space_nq(as_problem_space(problem)) * sizeof(double));
     for (int k = 0; k < 2; ++k) {
       for (int j = 0; j < 2; ++j) check(as_integrator_next(s[k], &error), &error);
       check(as_integrator_interpolate(s[k], s[k]->stepper.last.t0 + 0.6 * s[k]->stepper.last.h,
