@@ -36,6 +36,7 @@ static void write_options(FILE *out, const as_machine *machine) {
   json_object o = json_begin(out, 2);
   json_add_string(&o, "method", method_name(how->method));
   json_add_number(&o, "rho_inf", how->rho_inf);
+  if (how->order > 2) json_add_number(&o, "order", how->order);
   json_add_number(&o, "step", how->step);
   if (automatic) {
     json_add_number(&o, "rtol", how->tolerance.rtol);

@@ -87,6 +87,9 @@ typedef void as_step_taken_fn(const as_state *end, void *user);
 typedef struct as_integrator_def {
   unsigned cookie; ///< set by as_default_integrator_def(): leave it as it is
   as_method method;
+  /// 2: steps are the method's. 6: automatic steps are extrapolated where that costs less: for rtol of 1e-5 and less and machines without
+  /// stiff parts; the method's elsewhere (docs/automatic-steps.md).
+  int order;
   double step;    ///< h > 0 [s] of as_integrator_advance(); NAN: automatic, by `tolerance`
   double rho_inf; ///< spectral radius at infinite frequency, 0..1 [-]; 1: no damping
   /// Instead of rho_inf: all four by hand or from as_coefficients_*(); NAN: from rho_inf.

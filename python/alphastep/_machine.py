@@ -177,12 +177,13 @@ class Machine:
         """What the machine is made of, as a dict; "warnings": what looks strange."""
         return self._core.check()
 
-    def run(self, *, t_end=None, step=None, rtol=None, method=None, rho_inf=None, interval=None, times=None, channels=None, accuracy=None,
+    def run(self, *, t_end=None, step=None, rtol=None, method=None, order=None, rho_inf=None, interval=None, times=None, channels=None, accuracy=None,
             max_step=None, max_steps=None, progress=None) -> Result:
         """Simulates to t_end [s] and returns a Result. What is not given is as the file has it.
 
         step       given steps [s]; or rtol: automatic steps with this tolerance
         method     as in the file: "index2", "index3" or "soi2"
+        order      2, or 6: automatic steps for tight tolerances, where that costs less
         interval   between rows [s]; or times: the times of rows
         channels   names or selections of what to keep: ["joints.pin", "energy"]
         accuracy   True: a finer run alongside estimates the error of every channel
@@ -190,7 +191,7 @@ class Machine:
 
         A run that fails raises Error, one that is ended by Ctrl-C Interrupted; both have the rows up to there in .result.
         """
-        options = dict(t_end=t_end, step=step, rtol=rtol, method=method, rho_inf=rho_inf, interval=interval, times=times, accuracy=accuracy,
+        options = dict(t_end=t_end, step=step, rtol=rtol, method=method, order=order, rho_inf=rho_inf, interval=interval, times=times, accuracy=accuracy,
                        max_step=max_step, max_steps=max_steps, channels=None if channels is None else _selected(channels))
         bar = _Bar(self.t_end if t_end is None else t_end) if progress is True else None
         run = _core.Run(self._core, options, bar or progress or None)
@@ -209,9 +210,9 @@ class Machine:
             raise error
         return result
 
-    def start(self, channels=(), *, step=None, rtol=None, method=None, rho_inf=None, max_step=None, t=None, q=None, v=None, x=None, u=None) -> Simulation:
+    def start(self, channels=(), *, step=None, rtol=None, method=None, order=None, rho_inf=None, max_step=None, t=None, q=None, v=None, x=None, u=None) -> Simulation:
         """A Simulation at the start of the machine, or at another state, brought onto its constraints."""
-        options = dict(step=step, rtol=rtol, method=method, rho_inf=rho_inf, max_step=max_step, t=t, q=q, v=v, x=x, u=u)
+        options = dict(step=step, rtol=rtol, method=method, order=order, rho_inf=rho_inf, max_step=max_step, t=t, q=q, v=v, x=x, u=u)
         return Simulation(self._core, options, _selected(channels), self._inputs)
 
     def equilibrium(self, channels=None) -> Equilibrium:

@@ -52,9 +52,9 @@ class Problem:
                                    _call(constraint, 1), _call(nonholonomic, 1, 2), _call(rate, 1, 2, 3))
         self.n_q, self.n_v = self._core.sizes()
 
-    def start(self, q, v=None, x=None, *, t=None, step=None, rtol=None, method=None, rho_inf=None, max_step=None) -> Simulation:
+    def start(self, q, v=None, x=None, *, t=None, step=None, rtol=None, method=None, order=None, rho_inf=None, max_step=None) -> Simulation:
         """A Simulation that starts at q and v, brought onto the constraints."""
-        options = dict(step=step, rtol=rtol, method=method, rho_inf=rho_inf, max_step=max_step, t=t, q=q, v=v, x=x)
+        options = dict(step=step, rtol=rtol, method=method, order=order, rho_inf=rho_inf, max_step=max_step, t=t, q=q, v=v, x=x)
         return Simulation(self._core, options, [], {})
 
     def solve(self, times, q, v=None, x=None, **options) -> dict:

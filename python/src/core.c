@@ -296,14 +296,21 @@ static bool read_method(PyObject *options, as_method *out) {
 }
 
 bool core_read_options(PyObject *options, as_integrator_def *def) {
-  double rtol = (double)NAN;
+  double rtol = (double)NAN, order = def->order;
   if (!read_method(options, &def->method) || !core_read_number(options, "step", &def->step) ||
       !core_read_number(options, "rtol", &rtol) ||
       !core_read_number(options, "rho_inf", &def->rho_inf) ||
       !core_read_number(options, "max_step", &def->tolerance.max_step) ||
       !core_read_number(options, "first_step", &def->tolerance.first_step) ||
-      !core_read_number(options, "newton_rtol", &def->newton.rtol))
+      !core_read_number(options, "newton_rtol", &def->newton.rtol) ||
+      !core_read_number(options, "order", &order))
     return false;
+  if (order != 2.0 && order != 6.0) {
+    PyErr_Format(PyExc_ValueError, "order: %R is neither 2 nor 6",
+                 PyDict_GetItemString(options, "order"));
+    return false;
+  }
+  def->order = (int)order;
   if (rtol == rtol) {
     PyObject *step = PyDict_GetItemString(options, "step");
     if (step && step != Py_None) {

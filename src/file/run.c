@@ -57,6 +57,9 @@ static const asi_key simulate_keys[] = {
      .text =
          "formulation of the constraints: index2 keeps positions and velocities on them, index3 "
          "positions only, soi2 is Jay and Negrut's method"},
+    {"order", ASI_KEY_INTEGER, AT(def.order), .range = ASI_POSITIVE, .otherwise = "2",
+     .text = "6: automatic steps are extrapolated where that costs less, which pays for rtol of "
+             "1e-5 and less; 2: they are the method's"},
     {"rho_inf", ASI_KEY_NUMBER, AT(def.rho_inf), .range = ASI_FRACTION, .otherwise = "0.8",
      .text = "spectral radius at infinite frequency: 1 damps nothing, 0 damps high frequencies at "
              "once"},
@@ -126,11 +129,23 @@ static void take_coefficients(asi_reader *r, const asi_value *v, const asi_simul
   if (!isnan(all[0])) *out = (as_coefficients){all[0], all[1], all[2], all[3]};
 }
 
+static void check_order(asi_reader *r, const asi_value *v, const as_integrator_def *def) {
+  const asi_path outer = {"simulate", 0, NULL}, path = {"order", 0, &outer};
+  const asi_value *place = asi_value_get(v, "order");
+  r->path = &path;
+  if (def->order != 2 && def->order != 6)
+    asi_complain(r, place, "must be 2 or 6, not %d", def->order);
+  else if (def->order == 6 && !isnan(def->step))
+    asi_complain(r, place, "6 is the order of automatic steps: leave `step` out");
+  r->path = NULL;
+}
+
 void asi_take_simulate(asi_reader *r, const asi_value *v, const asi_simulate *read) {
   as_simulation *s = &r->machine->simulation;
   *s = (as_simulation){read->t_end, read->max_steps, read->def, read->accuracy};
   s->integrator.method = (as_method)read->method;
   take_coefficients(r, v, read, &s->integrator.coefficients);
+  check_order(r, v, &read->def);
   const double *of_states = read->state_coefficients;
   if (!isnan(of_states[0]))
     s->integrator.state_coefficients =

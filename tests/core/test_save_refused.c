@@ -27,7 +27,7 @@
 #include "saved.h"
 #include "share.h"
 
-enum { HEAD = 40, FACTS = 21 + AS_BLOCK_COUNT };
+enum { HEAD = 40, FACTS = 22 + AS_BLOCK_COUNT };
 
 static const char *program; // for the other process
 
@@ -178,11 +178,12 @@ static void test_layout(void **state) {
   uint64_t sum = UINT64_C(14695981039346656037);
   for (size_t i = HEAD; i < size; ++i) sum = (sum ^ bytes[i]) * UINT64_C(1099511628211);
   assert_true(word_at(bytes, 32) == sum);
-  // Method 0, two velocities, two numbers in q.
+  // Method 0, order 2, two velocities, two numbers in q.
   const unsigned char zero[8] = {0}, two[8] = {[7] = 0x40};
   assert_memory_equal(bytes + HEAD, zero, 8);
   assert_memory_equal(bytes + HEAD + 8, two, 8);
   assert_memory_equal(bytes + HEAD + 16, two, 8);
+  assert_memory_equal(bytes + HEAD + 24, two, 8);
   // The end of the last step and the time that is shown: 2^-5 s, twice.
   const unsigned char time[8] = {0, 0, 0, 0, 0, 0, 0xa0, 0x3f};
   assert_memory_equal(bytes + HEAD + 8 * FACTS, time, 8);

@@ -161,9 +161,8 @@ void automatic_close(automatic_problem *p) {
 
 // ---- running -----------------------------------------------------------------------------------------
 
-/// The errors at times[i].
-static void compare(const automatic_problem *p, const as_space *space, const as_state *s, int i,
-                    double *off) {
+void automatic_compare(const automatic_problem *p, const as_space *space, const as_state *s, int i,
+                       double *off) {
   double d[AUTOMATIC_MAX];
   const double zero[AUTOMATIC_MAX] = {0}, *const values[] = {d, s->v, s->lambda, s->psi, s->x};
   as_space_difference(space, p->exact[i][AUTOMATIC_Q], s->q, d);
@@ -210,7 +209,7 @@ automatic_run automatic_integrate(const automatic_problem *p, const as_integrato
   for (int i = every - 1; i < AUTOMATIC_TIMES && r.status == AS_OK; i += every) {
     r.status = as_integrator_advance(integrator, p->times[i], &r.error);
     if (r.status) break;
-    compare(p, as_problem_space(problem), as_integrator_state(integrator), i, off[i]);
+    automatic_compare(p, as_problem_space(problem), as_integrator_state(integrator), i, off[i]);
   }
   enum { THIRD = AUTOMATIC_TIMES / AUTOMATIC_THIRDS };
   take_means(p, off, AUTOMATIC_TIMES - AUTOMATIC_TIMES / 10, 1, r.at_end);

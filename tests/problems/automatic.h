@@ -61,6 +61,10 @@ typedef struct automatic_run {
   as_statistics work;
 } automatic_run;
 
+/// The errors at times[i], over `size`, of each variable.
+void automatic_compare(const automatic_problem *p, const as_space *space, const as_state *s, int i,
+                       double *off);
+
 /// Integrates from t0 to t_end as `def` says, with looks at AUTOMATIC_TIMES or at AUTOMATIC_THIRDS: steps of a given size
 /// land on these.
 automatic_run automatic_integrate(const automatic_problem *p, const as_integrator_def *def,

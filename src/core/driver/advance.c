@@ -328,7 +328,9 @@ static as_status take_automatic_step(as_integrator *s, double stop, double hint,
   // A sample next to the time that is asked for is at it.
   const bool at_hint = asi_zoh_is_at(s, next, hint);
   const double end = fmin(at_hint ? hint : fmin(stop, next), asi_times_next(s));
-  if (status == AS_OK) status = asi_automatic_step(s, end, hint);
+  if (status == AS_OK)
+    status =
+        s->def.order > 2 ? asi_extrapolated_step(s, end, hint) : asi_automatic_step(s, end, hint);
   if (status) {
     asi_snapshot_take(s);
     explain_failure(s, s->stepper.t1, status, error);

@@ -437,3 +437,19 @@ as_status asi_restart_forces(as_integrator *s) {
   s->stepper.forward = true;
   return AS_OK;
 }
+
+as_status asi_restart_exactly(as_integrator *s) {
+  const asi_values *x = &s->stepper.next;
+  as_start_report report;
+  asi_copy_values(s->kin.problem, &s->stepper.now, x);
+  as_status status = AS_OK;
+  if (s->kin.redundancy.rows > 0)
+    status = asi_project_velocity(&s->kin, s->stepper.t, x->q, x->v, true, false, &report);
+  if (status == AS_OK) status = solve_rest(s, s->stepper.t);
+  if (status) return status;
+  asi_interpolation_keep_end(s);
+  go_on(s);
+  asi_jump_forget(&s->stepper);
+  s->stepper.forward = true;
+  return AS_OK;
+}

@@ -21,7 +21,7 @@ enum { MOST_POINTS = 50 };
 enum { MOST_TOO_CLOSE = 4 };
 
 /// [SC.10] the longest step
-static double longest_step(const as_integrator *s) {
+double asi_longest_step(const as_integrator *s) {
   const double most = s->def.tolerance.max_step, span = s->def.tolerance.span;
   return s->kin.problem->def.autonomous || isnan(span)
              ? most
@@ -30,7 +30,7 @@ static double longest_step(const as_integrator *s) {
 
 /// [SC.11] A step that was solved with error e: the size with which it is to be taken again, because something happens inside
 /// that its ends do not show; 0: nothing does.
-static double find_input(as_integrator *s, double h, double e) {
+double asi_find_input(as_integrator *s, double h, double e) {
   const double points = floor(h / (s->stepper.expert.look_share * s->def.tolerance.span));
   if (s->kin.problem->def.autonomous || !(points >= 1.0)) return 0.0; // the span may be unknown
   // The error of a motion that is followed shows there, too.
@@ -40,7 +40,7 @@ static double find_input(as_integrator *s, double h, double e) {
 
 /// [SC.5] a first step: one whose v'' makes a tenth of the tolerated error, where v'' is looked at over the
 /// time in which v' (or, if that is zero, v) moves q by its tolerance. At rest either may be round-off.
-static as_status choose_first_step(as_integrator *s, double stop, double hint, double *h) {
+as_status asi_choose_first_step(as_integrator *s, double stop, double hint, double *h) {
   const as_problem *p = s->kin.problem;
   const int n = p->n;
   const asi_values *now = &s->stepper.now;
@@ -118,7 +118,7 @@ static as_status fail_tolerance(as_integrator *s, double h, double least) {
 /// that no tiny one is left.
 static double first_attempt(const as_integrator *s, double stop) {
   const as_tolerance *tol = &s->def.tolerance;
-  const double most = longest_step(s), rest = stop - s->stepper.t;
+  const double most = asi_longest_step(s), rest = stop - s->stepper.t;
   const double h = fmin(fmax(s->control.h, tol->min_step), most);
   if (rest <= fmin(1.001 * h, most)) return rest;
   return rest < 2.0 * h ? 0.5 * rest : h;
@@ -193,7 +193,7 @@ as_status asi_automatic_step(as_integrator *s, double stop, double hint) {
   int failures = 0, too_close = 0;
   as_status first_status = AS_OK;
   if (isnan(s->control.h)) {
-    const as_status status = choose_first_step(s, stop, hint, &s->control.h);
+    const as_status status = asi_choose_first_step(s, stop, hint, &s->control.h);
     if (status) return status;
   }
   const as_status reaches = asi_reach_look(s, fmin(stop, hint));
@@ -226,7 +226,7 @@ as_status asi_automatic_step(as_integrator *s, double stop, double hint) {
         shortened = true;
         continue;
       }
-      const double part = error <= 1.0 ? find_input(s, h, error) : 0.0;
+      const double part = error <= 1.0 ? asi_find_input(s, h, error) : 0.0;
       if (is_jammed(s, h)) return fail_jammed(s, h);
       if (error <= 1.0 && part == 0.0) {
         s->control.longest = fmax(s->control.longest, h);

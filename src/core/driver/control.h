@@ -51,6 +51,16 @@ void asi_fill_window(as_integrator *s, double length);
 /// The means of the step that was accepted last become those of an earlier step.
 void asi_remember_means(as_integrator *s);
 
+// control.c ---------------------------------------------------------------------------------------
+
+/// [SC.10] the longest step
+double asi_longest_step(const as_integrator *s);
+/// [SC.11] A step that was solved with error e: the size with which it is to be taken again, because something happens inside
+/// that its ends do not show; 0: nothing does.
+double asi_find_input(as_integrator *s, double h, double e);
+/// [SC.5] a first step
+as_status asi_choose_first_step(as_integrator *s, double stop, double hint, double *h);
+
 // vibration.c -------------------------------------------------------------------------------------
 
 /// [SC.15] Takes vibrations that do not count off s->control.estimate, whose part of v is without what constraints take up; by_v:

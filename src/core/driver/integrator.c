@@ -20,6 +20,7 @@ as_integrator_def as_default_integrator_def(void) {
   return (as_integrator_def){
       .cookie = ASI_COOKIE(as_integrator_def),
       .method = AS_METHOD_INDEX2,
+      .order = 2,
       .step = unset,
       .rho_inf = 0.8,
       .coefficients = {unset, unset, unset, unset},
@@ -49,6 +50,14 @@ static as_status check_def(const as_problem *p, const as_integrator_def *def, as
   if (!(isnan(def->step) || (def->step > 0.0 && isfinite(def->step))))
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "step",
                     "step = %g s is not a positive number.", def->step);
+  if (def->order != 2 && def->order != 6)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "order",
+                    "order = %d is neither 2, the method's own, nor 6, that of extrapolated steps.",
+                    def->order);
+  if (def->order == 6 && !isnan(def->step))
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "order",
+                    "Steps of order 6 are automatic: leave the step of %g s out, or the order.",
+                    def->step);
   if (def->method != AS_METHOD_INDEX3 && def->method != AS_METHOD_INDEX2 &&
       def->method != AS_METHOD_SOI2)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "method", "There is no method %d.",
@@ -112,6 +121,12 @@ static void lay_out(as_integrator *s, asi_layout *layout) {
   s->control.held = asi_layout_take(layout, n);
   for (int i = 0; i < 5; ++i) s->control.vibrating[i] = asi_layout_take(layout, n);
   s->control.inputs = asi_layout_take(layout, 3 * (n + nx + m) + 2 * m + n);
+  double **const high[] = {&s->high.start, &s->high.rate,   &s->high.before,
+                           &s->high.point, &s->high.middle, &s->high.middle_rate};
+  const size_t of_high = s->def.order > 2 ? 2 * n + nx : 0;
+  for (int i = 0; i < 6; ++i) *high[i] = asi_layout_take(layout, of_high);
+  for (int i = 0; i < ASI_ROWS; ++i) s->high.end_row[i] = asi_layout_take(layout, of_high);
+  for (int i = 0; i < ASI_ROWS; ++i) s->high.middle_row[i] = asi_layout_take(layout, of_high);
   s->impulse = asi_layout_take(layout, m + k);
   s->restitution = asi_layout_take(layout, m + k);
 }
@@ -257,7 +272,7 @@ as_status as_integrator_statistics(const as_integrator *s, as_statistics *out, a
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
                     "as_integrator_statistics needs an integrator and a place for the numbers.");
   *out = s->kin.statistics;
-  out->next_step = s->control.h;
+  out->next_step = s->def.order > 2 && !s->high.by_method ? s->high.h : s->control.h;
   if (!isnan(out->next_step))
     out->next_step =
         fmin(fmax(out->next_step, s->def.tolerance.min_step), s->def.tolerance.max_step);

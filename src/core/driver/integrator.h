@@ -4,6 +4,7 @@
 /// consistent_start.c  start: what is given is checked, projected and completed; restarts
 /// advance.c     step, advance; what is done when a step fails
 /// control.c     automatic steps: the size of the next;  step_error.c  the error of a step;  tolerances.c  what is asked for
+/// extrapolation.c  steps of order 6
 /// inside.c      inputs that the ends of a step do not show;  times.c  known times at which inputs change
 /// interpolation.c  the state anywhere in the last step
 /// between.c     its accelerations and multipliers, without a trace in later steps
@@ -94,6 +95,27 @@ struct as_integrator {
         *inputs; ///< 3 (n + n_x + n_lambda) + 2 n_lambda + n: scratch of inside.c, zeros at its end
   } control;
 
+  // Steps of order 6, extrapolation.c; for order 2 there is no memory.
+  struct {
+    double *start,
+        *rate; ///< 2 n + n_x: the rate of (theta, v, x) where the step begins, and at a point of it
+    double *before, *point; ///< likewise: the last two points
+    double *middle;         ///< likewise: the point in the middle of the step,
+    double *middle_rate;    ///< and the rate there
+    double *end_row[ASI_ROWS], *middle_row[ASI_ROWS]; ///< likewise: the last rows of the tableaus
+    bool by_method;                                   ///< steps are the method's for now
+    bool compares; ///< and are looked at, or those of order 6 are: they go on if they cost less
+    long count;    ///< steps since
+    long wait;     ///< after so many the others are looked at,
+    long wait_for_method, wait_for_high; ///< and after so many the next time
+    double h;                            ///< the size that the last step of order 6 proposed [s]
+    double vdot_size;            ///< the largest v' where such a step began, in typical sizes
+    double until;                ///< at least up to here steps are the method's, if they are [s]
+    double h_settling;           ///< of steps of the method when they were looked at last [s]
+    double t, work, work_before; ///< when that was [s], what had been spent, and when they began
+    double cost, cost_of_method; ///< what is spent per time [1/s]
+  } high;
+
   // Sampled controllers.
   struct asi_zoh *sampler; ///< problem->def.n_samplers of them
   struct {
@@ -122,6 +144,8 @@ struct as_integrator {
 as_status asi_restart(as_integrator *s, const bool *active, const double *restitution);
 /// Goes on from t, where only forces have jumped.
 as_status asi_restart_forces(as_integrator *s);
+/// Goes on from t with v', and in index-3 form v, of the equations of motion there, not those of a step.
+as_status asi_restart_exactly(as_integrator *s);
 
 // reach.c -----------------------------------------------------------------------------------------
 
@@ -165,6 +189,13 @@ as_status asi_expect_speed(as_integrator *s);
 /// Takes one step as large as the tolerance allows. It does not pass `stop`, which may be infinite; `hint` is a
 /// time that is of interest, for the first step of a system at rest.
 as_status asi_automatic_step(as_integrator *s, double stop, double hint);
+
+// extrapolation.c ---------------------------------------------------------------------------------
+
+/// Forgets what was learned of steps of order 6.
+void asi_extrapolation_start(as_integrator *s);
+/// The same as asi_automatic_step() with a step of order 6, unless one of the method costs less or no other can be taken.
+as_status asi_extrapolated_step(as_integrator *s, double stop, double hint);
 
 // inside.c ----------------------------------------------------------------------------------------
 

@@ -44,6 +44,13 @@ static cubic cubic_at(double theta, double h) {
                  -theta * theta * rest * h};
 }
 
+/// [EX.3] 16 theta^2 (1 - theta)^2 (d + (theta - 1/2) d') on top of a cubic leads it through the middle of the step, with the rate there
+static void bend(double *out, double theta, const double *departure, int size, int n) {
+  const double at = 4.0 * theta * (1.0 - theta), from_middle = theta - 0.5;
+  for (int i = 0; i < n; ++i)
+    out[i] += at * at * (departure[i] + from_middle * departure[size + i]);
+}
+
 static void hermite(double *out, cubic c, const double *x0, const double *rate0, const double *x1,
                     const double *rate1, int n) {
   for (int i = 0; i < n; ++i)
@@ -51,12 +58,15 @@ static void hermite(double *out, cubic c, const double *x0, const double *rate0,
 }
 
 /// [DO.2] q = q_0 o exp(xi(theta)) with xi(0) = 0, xi(1) = xi, xi'(0) = h q'_0, xi'(1) = h T(xi)^-1 q'_1
-static void move(as_integrator *s, cubic c, const double *q0) {
+static void move(as_integrator *s, double theta, const double *q0) {
   const as_problem *p = s->kin.problem;
+  const cubic c = cubic_at(theta, s->stepper.last.h);
   double *const xi = s->scratch.move;
   as_space_tangent_inverse(p->space, s->stepper.last.xi, s->stepper.last.rate[1], xi);
   for (int i = 0; i < p->n; ++i)
     xi[i] = c.change * s->stepper.last.xi[i] + c.from * s->stepper.last.rate[0][i] + c.to * xi[i];
+  if (s->stepper.last.has_middle)
+    bend(xi, theta, s->stepper.last.middle, 2 * p->n + p->def.n_x, p->n);
   as_space_move(p->space, q0, xi, s->shown.q);
   if (c.change == 0.0) copy(s->shown.q, q0, p->nq);
 }
@@ -70,9 +80,14 @@ void asi_interpolation_show(as_integrator *s, double t) {
   const double theta = (t - s->stepper.last.t0) / s->stepper.last.h;
   const cubic c = cubic_at(theta, s->stepper.last.h);
   const asi_values *out = &s->shown;
-  move(s, c, from->q);
+  move(s, theta, from->q);
   hermite(out->v, c, from->v, from->vdot, to->v, to->vdot, p->n);
   hermite(out->x, c, from->x, from->xdot, to->x, to->xdot, p->def.n_x);
+  if (s->stepper.last.has_middle) {
+    const int size = 2 * p->n + p->def.n_x;
+    bend(out->v, theta, s->stepper.last.middle + p->n, size, p->n);
+    bend(out->x, theta, s->stepper.last.middle + 2 * p->n, size, p->def.n_x);
+  }
   linear(out->vdot, theta, from->vdot, to->vdot, p->n);
   linear(out->a, theta, from->a, to->a, p->n);
   linear(out->lambda, theta, from->lambda, to->lambda, p->def.n_lambda);

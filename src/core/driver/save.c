@@ -67,6 +67,15 @@ static bool jump_makes_sense(const as_integrator *s) {
          track_makes_sense(&jump->response.change) && track_makes_sense(&jump->response.slope);
 }
 
+static bool high_makes_sense(const as_integrator *s) {
+  const int n = s->kin.problem->n, nx = s->kin.problem->def.n_x;
+  if (s->def.order == 2) return true;
+  return (!s->stepper.last.has_middle || all_finite(s->stepper.last.middle, 2 * (2 * n + nx))) &&
+         (isnan(s->high.h) || (s->high.h > 0.0 && isfinite(s->high.h))) &&
+         s->high.vdot_size >= 0.0 && isfinite(s->high.t) && isfinite(s->high.work) &&
+         s->high.cost >= 0.0 && s->high.cost_of_method >= 0.0;
+}
+
 static bool windows_make_sense(const as_integrator *s) {
   bool sense = all_finite(s->control.third, s->kin.problem->n);
   for (int i = 0; i < 3; ++i)
@@ -95,9 +104,10 @@ static bool makes_sense(const as_integrator *s) {
          isfinite(s->control.expected) && s->control.amplified >= 0.0 &&
          s->control.longest >= 0.0 && s->control.share >= 0.0 && isfinite(s->control.share) &&
          s->control.slow_share >= 0.0 && isfinite(s->control.slow_share) &&
-         s->control.share_h >= 0.0 && windows_make_sense(s) && s->kin.eval.rate > 0.0 &&
-         isfinite(s->kin.eval.rate) && path_makes_sense(s) && b_makes_sense(s) &&
-         jump_makes_sense(s) && (s->stepper.first || s->stepper.predictor.count > 0) &&
+         s->control.share_h >= 0.0 && high_makes_sense(s) && windows_make_sense(s) &&
+         s->kin.eval.rate > 0.0 && isfinite(s->kin.eval.rate) && path_makes_sense(s) &&
+         b_makes_sense(s) && jump_makes_sense(s) &&
+         (s->stepper.first || s->stepper.predictor.count > 0) &&
          (isnan(s->stepper.factor_h) ||
           (has_factors(s->stepper.active) && (!decoupled || has_factors(&s->stepper.eta))));
 }
@@ -162,6 +172,7 @@ static int list_facts(const as_integrator *s, fact *list) {
   const as_problem_def *def = &p->def;
   const fact facts[] = {
       {"the number of the method", (double)s->def.method, false},
+      {"the order", (double)s->def.order, false},
       {"the number of velocities", p->n, false},
       {"the number of numbers in q", p->nq, false},
       {"the configuration space", digest_space(p->space), true},

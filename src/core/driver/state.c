@@ -56,6 +56,11 @@ static void serialize_last_step(as_integrator *s, asi_archive *a) {
   asi_archive_doubles(a, s->stepper.last.xi, (size_t)s->kin.problem->n);
   for (int i = 0; i < 2; ++i)
     asi_archive_doubles(a, s->stepper.last.rate[i], (size_t)s->kin.problem->n);
+  asi_archive_bool(a, &s->stepper.last.has_middle);
+  if (s->def.order == 2 && s->stepper.last.has_middle) a->damaged = true;
+  if (s->stepper.last.has_middle && !a->damaged)
+    asi_archive_doubles(a, s->stepper.last.middle,
+                        2 * (2 * (size_t)s->kin.problem->n + (size_t)s->kin.problem->def.n_x));
   asi_archive_bool(a, &s->stepper.last.jumped);
   if (!s->stepper.last.jumped) return;
   serialize_values(s, &s->stepper.last.to, a);
@@ -132,6 +137,21 @@ static void serialize_history(as_integrator *s, asi_archive *a) {
   asi_archive_bool(a, &s->control.third_known);
   asi_archive_double(a, &s->kin.eval.rate);
   if (a->mode == ASI_ARCHIVE_READ) asi_control_sizes(s);
+}
+
+/// Which steps are taken, and what is known of their costs.
+static void serialize_high(as_integrator *s, asi_archive *a) {
+  double *const numbers[] = {&s->high.h,           &s->high.vdot_size, &s->high.until,
+                             &s->high.h_settling,  &s->high.t,         &s->high.work,
+                             &s->high.work_before, &s->high.cost,      &s->high.cost_of_method};
+  if (s->def.order == 2) return;
+  asi_archive_bool(a, &s->high.by_method);
+  asi_archive_bool(a, &s->high.compares);
+  asi_archive_count(a, &s->high.count);
+  asi_archive_count(a, &s->high.wait);
+  asi_archive_count(a, &s->high.wait_for_method);
+  asi_archive_count(a, &s->high.wait_for_high);
+  for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; ++i) asi_archive_double(a, numbers[i]);
 }
 
 static void serialize_track(asi_track *x, asi_archive *a) {
@@ -277,6 +297,7 @@ static void serialize_variables(as_integrator *s, asi_archive *a) {
   serialize_values(s, &s->stepper.now, a);
   serialize_last_step(s, a);
   serialize_history(s, a);
+  serialize_high(s, a);
   serialize_jump(s, a);
   serialize_constraints(s, a);
   serialize_newton(s, a);

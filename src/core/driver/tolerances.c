@@ -158,6 +158,7 @@ void asi_control_start(as_integrator *s) {
   memset(s->control.slow_h, 0, sizeof s->control.slow_h);
   s->control.third_known = false;
   asi_measure_sizes(s, &s->stepper.now, NULL, s->control.size);
+  asi_extrapolation_start(s);
 }
 
 /// [SC.12] what a step may add to the error of a component that is to be exact to `tau` at the end

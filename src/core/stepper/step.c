@@ -30,11 +30,8 @@ static as_status fail_jump(const asi_stepper *s, const char *why) {
                   "The step from t = %.9g s to %.9g s is too long: %s.", s->t, s->t1, why);
 }
 
-/// Asks the problem whether the step may end at the trial.
-static as_status check_end(const asi_stepper *s) {
+as_status asi_check_end(const asi_stepper *s) {
   const as_problem_def *def = &s->kin->problem->def;
-  if (body_jumps(s))
-    return fail_jump(s, "a body turns by far more than its velocity and acceleration say");
   if (def->check_step == NULL) return AS_OK;
   const as_point from = {
       .t = s->t, .q = s->now.q, .v = s->now.v, .x = s->now.x, .y = s->now.y, .u = s->kin->eval.u};
@@ -77,7 +74,9 @@ static as_status attempt(asi_stepper *s, double h, double t1, double e) {
     s->method->update(s); // the last increment has changed z
     status = asi_see_least_norm(s, s->next.lambda, s->next.psi);
   }
-  return status ? status : check_end(s);
+  if (status == AS_OK && body_jumps(s))
+    return fail_jump(s, "a body turns by far more than its velocity and acceleration say");
+  return status ? status : asi_check_end(s);
 }
 
 /// [RE.6] Rows that are left out must hold as well as the others do; if they do not, they were redundant at one position
@@ -126,7 +125,7 @@ static void remember(asi_stepper *s, double t0, double a_offset, double w_offset
   s->last.xi = s->xi;
   s->xi = xi;
   s->last.known = true;
-  s->last.jumped = false;
+  s->last.jumped = s->last.has_middle = false;
   s->last.factor_h = s->factor_h;
   s->last.t0 = t0;
   s->last.h = s->t - t0;
@@ -150,5 +149,27 @@ void asi_stepper_accept(asi_stepper *s) {
   s->blow.kinetic[1] += s->blow.kinetic[0];
   s->blow.stored[1] += s->blow.stored[0];
   ++s->factor_age;
+  ++s->kin->statistics.steps;
+}
+
+void asi_stepper_accept_end(asi_stepper *s) {
+  const double t0 = s->t, a_offset = s->a_offset, w_offset = s->w_offset;
+  const size_t n = (size_t)s->kin->problem->n * sizeof(double);
+  const asi_values start = s->now;
+  s->now = s->next;
+  s->next = start;
+  s->a_offset = s->w_offset = 0.0;
+  s->factor_h = (double)NAN;
+  s->damping.holds = s->varying = false;
+  asi_path_forget(s);
+  asi_parasite_forget(s);
+  asi_jump_forget(s);
+  s->t = s->t1;
+  asi_follow(s->kin, s->t, &s->now);
+  remember(s, t0, a_offset, w_offset);
+  memcpy(s->last.rate[0], s->last.from.v, n);
+  memcpy(s->last.rate[1], s->now.v, n);
+  s->last_h = s->kin->statistics.last_step = s->h;
+  s->first = s->forward = true;
   ++s->kin->statistics.steps;
 }

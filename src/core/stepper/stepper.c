@@ -132,6 +132,7 @@ void asi_stepper_lay_out(asi_stepper *s, asi_layout *layout) {
   asi_values_lay_out(&s->last.to, p, layout);
   s->last.xi = asi_layout_take(layout, n);
   for (int i = 0; i < 2; ++i) s->last.rate[i] = asi_layout_take(layout, n);
+  s->last.middle = asi_layout_take(layout, s->def->order > 2 ? 2 * (2 * n + nx) : 0);
   s->last.u = asi_layout_take(layout, (size_t)p->def.n_u);
   s->last.norm_weight = asi_layout_take(layout, m + k);
   s->rate.vdot = asi_layout_take(layout, n);

@@ -84,6 +84,8 @@ typedef struct asi_parasite {
   double least;    ///< the smallest share of lambda that did, meanwhile
 } asi_parasite;
 
+enum { ASI_ROWS = 3 }; ///< of the tableau of a step of order 6: see driver/extrapolation.c
+
 enum { ASI_RESPONSES = 4 };
 
 /// Numbers for each unit of force at the last samples where they were solved for, the latest first.
@@ -173,9 +175,12 @@ struct asi_stepper {
     asi_values from; ///< the values at t0
     asi_values to;   ///< those at its end, if now has jumped since
     bool jumped;
-    double *xi;          ///< q_1 = q_0 o exp(xi)
-    double *rate[2];     ///< n: rates of q at its ends
-    double *u;           ///< held signals during the step, if they have changed since
+    double *xi;      ///< q_1 = q_0 o exp(xi)
+    double *rate[2]; ///< n: rates of q at its ends
+    bool has_middle; ///< it is of order 6, and its middle is known:
+    double *
+        middle; ///< 2 (2 n + n_x): how far xi, v and x are off the cubics through its ends there, and their rates, [EX.3]
+    double *u;  ///< held signals during the step, if they have changed since
     bool *inactive;      ///< n_lambda + n_psi: constraints during the step likewise,
     int n_inactive;      ///< how many of them did not hold,
     bool *implied;       ///< which were left out,
@@ -294,6 +299,10 @@ void asi_stepper_free(asi_stepper *s);
 as_status asi_solve_step(asi_stepper *s, double h, double t1, double e);
 /// Makes the step that was solved last the current state; the values at its start are those of s->last.
 void asi_stepper_accept(asi_stepper *s);
+/// The same with a step of order 6 from s->t to s->t1, whose end is the trial, and xi its motion: the next one is a first one.
+void asi_stepper_accept_end(asi_stepper *s);
+/// Asks the problem whether the step may end at the trial.
+as_status asi_check_end(const asi_stepper *s);
 
 // first_step.c ------------------------------------------------------------------------------------
 
