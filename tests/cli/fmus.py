@@ -135,11 +135,11 @@ def fmu(name, version, model, **keys):
 
 # ---- runs
 
-def results(text, *options, status=0):
+def results(text, *options, status=0, env=None):
     """The columns of a run."""
     write("run.yaml", text)
     shutil.rmtree("out", ignore_errors=True)
-    said = run(status, "run", "run.yaml", "--allow-fmus", "-o", "out", "--no-report", "--quiet", *options)
+    said = run(status, "run", "run.yaml", "--allow-fmus", "-o", "out", "--no-report", "--quiet", *options, env=env)
     if status:
         return said
     if not os.path.exists("out/results.csv"):
@@ -327,7 +327,8 @@ def check_iterate():
         fmu("vdp.fmu", version, "vdp", kinds="cs", can="state any")
         for fault in (1, 2, 3, 4):
             said = results(HEAD + f"fmus: {{v: {{file: vdp.fmu, every: 0.05, coupling: iterate, inputs: {{u: bodies.m.position.x}}, parameters: {{p9: {fault}}}}}}}\n"
-                           'forces: {f: {type: load, body: m, force: [blocks.v.y, 0, 0]}}\nsimulate: {t_end: 1, step: 0.01}\n', status=3)
+                           'forces: {f: {type: load, body: m, force: [blocks.v.y, 0, 0]}}\nsimulate: {t_end: 1, step: 0.01}\n', status=3,
+                           env={"ASAN_OPTIONS": "detect_leaks=0"} if fault == 4 else None)  # what it holds stays after a fatal error
             check('the FMU "v"' in said or 'block "v"' in said, "fault", fault, "says", said)
 
 
