@@ -19,7 +19,7 @@
 #include "lie/space.h"
 
 static const char magic[16] = "alphastep state\n";
-enum { FORMAT = 20, HEAD = 16 + 3 * 8 };
+enum { FORMAT = 21, HEAD = 16 + 3 * 8 };
 
 // ---- what makes sense ------------------------------------------------------------------------------
 
