@@ -452,7 +452,7 @@ def test_threads(model):
     """Threads change nothing; numbers of them that are none are refused."""
     chain = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../examples/machines/chain/model.yaml")
     for threads in ("1", "3"):
-        expect(0, None, "run", chain, "-o", "threads" + threads, "--set", "simulate.t_end=0.01", "--set", "parameters.n=400", "--threads", threads,
+        expect(0, None, "run", chain, "-o", "threads" + threads, "--set", "simulate.t_end=0.01", "--set", "parameters.n=2500", "--threads", threads,
                "--no-report")
     check(read("threads1/results.csv") == read("threads3/results.csv"), "results depend on the number of threads")
     for threads in ("0", "65", "two"):
