@@ -312,9 +312,9 @@ static const asi_element_quantity *find_quantities(const void *data) {
   static const asi_element_quantity of_line[] = {{"length", "m", "", 0},
                                                  {"length_rate", "m/s", "", 1},
                                                  {"drive", "N", "", 2},
-                                                 {NULL}},
-                                    along[] = {{"drive", "N", "", 2}, {NULL}},
-                                    about[] = {{"drive", "N m", "", 2}, {NULL}};
+                                                 {.name = NULL}},
+                                    along[] = {{"drive", "N", "", 2}, {.name = NULL}},
+                                    about[] = {{"drive", "N m", "", 2}, {.name = NULL}};
   const asi_gauge *line = &((const asi_actuator *)data)->line;
   if (line->kind == ASI_GAUGE_DISTANCE) return of_line;
   return line->of.kind == ASI_COORDINATE_SHIFT ? along : about;

@@ -122,7 +122,7 @@ static int look(const void *data, const as_element_input *in, double *out) {
   return AS_DONE;
 }
 
-static const asi_element_quantity quantities[] = {{"flow_speed", "m/s", "", 0}, {NULL}};
+static const asi_element_quantity quantities[] = {{"flow_speed", "m/s", "", 0}, {.name = NULL}};
 
 static void draw(const void *data, asi_drawing *out) {
   *out = (asi_drawing){.kind = "load", .n = 1, .point = {((const asi_drag *)data)->frame.p}};

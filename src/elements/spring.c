@@ -163,7 +163,7 @@ static void draw(const void *data, asi_drawing *out) {
 }
 
 static const asi_element_quantity quantities[] = {
-    {"length", "m", "", 0}, {"length_rate", "m/s", "", 1}, {"tension", "N", "", 2}, {NULL}};
+    {"length", "m", "", 0}, {"length_rate", "m/s", "", 1}, {"tension", "N", "", 2}, {.name = NULL}};
 
 static int by_slots(const void *data, const as_element_input *in, const int *slot, int n,
                     double *out) {

@@ -108,8 +108,10 @@ static void draw(const void *data, asi_drawing *out) {
   out->at_joint = true;
 }
 
-static const asi_element_quantity quantities[] = {
-    {"angle", "rad", "", 0}, {"angle_rate", "rad/s", "", 1}, {"moment", "N m", "", 2}, {NULL}};
+static const asi_element_quantity quantities[] = {{"angle", "rad", "", 0},
+                                                  {"angle_rate", "rad/s", "", 1},
+                                                  {"moment", "N m", "", 2},
+                                                  {.name = NULL}};
 
 static int by_slots(const void *data, const as_element_input *in, const int *slot, int n,
                     double *out) {

@@ -605,7 +605,7 @@ static const asi_element_quantity quantities[] = {{"slip", "-", "", KAPPA},
                                                   {"string", "m", "xy", STATE},
                                                   {"rolling_radius", "m", "", RADIUS},
                                                   {"contact_velocity", "m/s", "xy", SPEED},
-                                                  {NULL}};
+                                                  {.name = NULL}};
 
 /// All but the point of contact.
 static unsigned reads(int number) {

@@ -53,6 +53,24 @@ static void fill(front *f, front_kind kind, int w, int r, uint64_t seed) {
 
 static int rest[MOST];
 
+/// By tiles, the rows below the pivots in two parts, as threads would take them.
+ASI_INLINED bool eliminate_large(front *f, const remains *to, int w, int r, double least,
+                                 int quads) {
+  const int width = w + (w & 1), length = width + r + (r & 1), half = r / 2;
+  double *const L = f->P + w * length;
+  double largest = 0.0;
+  if (!eliminate_large_pivots(f->P, w, r, least, f->size, f->swap, &f->searched, &f->doubtful,
+                              f->inverse, quads))
+    return false;
+  note_sizes(to, r, rest, f->all_sizes);
+  for (int part = 0; part < 2; ++part)
+    largest = larger(eliminate_large_rows(f->P, L, to, w, r, part * half, part ? r : half,
+                                          f->inverse, rest, f->all_sizes, quads),
+                     largest);
+  if (!(largest * SMALL_PIVOT < 1.0)) f->doubtful = true;
+  return true;
+}
+
 /// quads: 0, one pivot after the other.
 ASI_INLINED void factor(front *f, int w, int r, int split, int quads) {
   const remains to = {.S = f->S,
@@ -63,8 +81,7 @@ ASI_INLINED void factor(front *f, int w, int r, int split, int quads) {
                       .beyond_stride = MOST,
                       .split = split};
   const double least = 1e-12;
-  f->done = quads > 0 ? eliminate_large(f->P, &to, w, r, least, f->size, f->swap, &f->searched,
-                                        &f->doubtful, f->inverse, rest, f->all_sizes, quads)
+  f->done = quads > 0 ? eliminate_large(f, &to, w, r, least, quads)
                       : eliminate_front(f->P, &to, w, r, least, f->size, f->swap, &f->searched,
                                         &f->doubtful, f->inverse, rest, f->all_sizes);
 }
