@@ -290,14 +290,6 @@ static void note(asi_reader *r, const asi_open_fmu *f) {
   const char *can = kind->state && kind->serial ? "its state can be saved: runs can be resumed"
                     : kind->state ? "it can be brought back, but runs cannot be resumed"
                                   : "it cannot be brought back, and runs cannot be resumed";
-  if (fmu->exchange && kind->each_step) {
-    char text[200];
-    snprintf(text, sizeof text,
-             "%s; it may want completedIntegratorStep, of which it is told at events alone (delays "
-             "inside need it)",
-             can);
-    can = keep_text(r, text);
-  }
   more[m->n_fmus++] = (as_used_fmu){.name = f->name,
                                     .path = f->path,
                                     .model = keep_text(r, fmu->about.name ? fmu->about.name : ""),
@@ -306,8 +298,15 @@ static void note(asi_reader *r, const asi_open_fmu *f) {
                                     .can = can,
                                     .folder = f->folder};
   m->fmus = more;
-  if (fmu->warned[0] == '\0') return;
   char sentence[400];
+  if (fmu->exchange && kind->each_step) {
+    snprintf(sentence, sizeof sentence,
+             "the FMU \"%.60s\" does not say that it does without completedIntegratorStep; it is "
+             "told of events only, and with delays inside its numbers are wrong",
+             f->name);
+    asi_warn(r, sentence);
+  }
+  if (fmu->warned[0] == '\0') return;
   snprintf(sentence, sizeof sentence, "the FMU \"%.60s\" says: %.250s", f->name, fmu->warned);
   asi_warn(r, sentence);
 }

@@ -205,7 +205,7 @@ static const asi_constant constants[] = {
     ROW(start_left, 0.1, "ST.11",
         "what the filter leaves of w . (S - M) w where S is what it has to be, at the most",
         "not apart"),
-    ROW(least_threaded, 20000.0, "LS.3",
+    ROW(least_threaded, 4000.0, "LS.3",
         "smaller machines, by velocities and rows of constraints, stay on one thread",
         "trees, lattices and chains, bench/threads"),
 };
