@@ -357,7 +357,7 @@ static void scatter_part(const as_model *m, const asi_scatter_map *shape, const 
                          const plan *p, const target *to, int part) {
   const int columns = 6 * shape->n_bodies;
   const bool own_rows = asi_part_of_rows(m, e) == part;
-  bool owns[AS_ELEMENT_BODIES];
+  bool owns[AS_ELEMENT_BODIES] = {false};
   for (int b = 0; b < shape->n_bodies; ++b)
     owns[b] = e->e.body[b] >= 0 && m->part_of_body[e->e.body[b]] == part;
   for (int i = 0; i < columns && p->out.force; ++i) {
@@ -554,7 +554,7 @@ static void evaluate_ball_of(walk *w, const wishes *x, const asi_placed *e, cons
 static int evaluate_between(walk *w, const wishes *x, int number, int part) {
   const asi_placed *e = &w->m->element[number];
   unsigned first = 0;
-  bool owns[AS_ELEMENT_BODIES];
+  bool owns[AS_ELEMENT_BODIES] = {false};
   for (int b = 0; b < e->e.n_bodies; ++b) {
     owns[b] = e->e.body[b] >= 0 && w->m->part_of_body[e->e.body[b]] == part;
     if (owns[b]) first |= 1u << b;
