@@ -559,7 +559,7 @@ static void forward_border(const frontal_solver *s, int front, double *outside) 
   for (int k = 0; k < inside; ++k) q[k] = s->y[rest[k]];
   for (int k = inside; k < f->r; ++k) q[k] = -0.0; // -0 - x is -x, of every x
   if (f->w == 3 && s->inverted[front]) {
-    forward_three(P, f->r, f->r, p, q, q); // no rows beyond
+    forward_three(P, f->r, f->r, p, q, q + f->r); // no rows beyond
   } else {
     if (s->searched[front]) swap_rows(s->swap + f->first, f->w, p);
     forward_front(P, f->w, f->r, f->r, p, q, NULL);
