@@ -186,14 +186,14 @@ def kind_of(channel):
 
 
 def errors(one, other):
-    """The largest of each kind, over the largest number of the kind (1 m, 1 m/s at least)."""
+    """The largest of each kind, over the largest number of the kind (1 m, 1 m/s, 1e-3 of others at least: some machines stay at rest)."""
     off, size = {}, {}
     for channel, values in one.items():
         kind = kind_of(channel)
         if kind is None:
             continue
         off[kind] = max(off.get(kind, 0.0), max(abs(a - b) for a, b in zip(values, other[channel])))
-        size[kind] = max(size.get(kind, 1.0 if kind in ("position", "velocity") else 1e-9), max(map(abs, values)))
+        size[kind] = max(size.get(kind, 1.0 if kind in ("position", "velocity") else 1e-3), max(map(abs, values)))
     return {kind: off[kind] / size[kind] for kind in off}
 
 
