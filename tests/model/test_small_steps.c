@@ -105,6 +105,7 @@ static end go(const char *name, const char *text, const char *signal, as_method 
   def.integrator = m->simulation.integrator;
   def.integrator.method = method;
   def.t_end = m->simulation.t_end;
+  def.max_steps = m->simulation.max_steps;
   def.channels = &signal;
   def.n_channels = signal != NULL;
   if (as_run_create(m->model, &def, &run, &error) ||
